@@ -1,0 +1,41 @@
+# Everything runs from .venv, which the first target that needs it makes.
+# `make serve` on a fresh machine installs, fetches the model files, builds the index and serves; each step is skipped when done.
+
+PYTHON ?= python3.11
+PORT ?= 7860
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: serve ask test models lint types contract install
+
+serve: models
+	@$(BIN)/gpu-advisor serve --port $(PORT)
+
+ask: models
+	@$(BIN)/gpu-advisor ask "$(Q)"
+
+models: $(STAMP)
+	@$(BIN)/gpu-advisor models pull >/dev/null
+
+install: $(STAMP)
+
+# The stamp is written last, so an interrupted installation starts again.
+$(STAMP): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip==26.1
+	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e . --group dev
+	@touch $(STAMP)
+
+test: lint types contract models
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+contract: $(STAMP)
+	$(BIN)/lint-imports

@@ -1,0 +1,99 @@
+"""Opens everything that answering needs, once, and answers questions with it.
+
+Wiring only: how a question is answered stands in answer.py.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from assistant import intent, numerals, quantities
+from assistant.answer import Resources, answer, prompt
+from assistant.evidence import Answer, Done, Event
+from assistant.intent import Span, open_classifier
+from assistant.llm import LanguageModel, ModelUnavailableError, connect_model
+from assistant.quantities import parse_quantities
+from ingest.builtin import builtin_passages
+from knowledge import names
+from knowledge.catalog import load_catalog
+from knowledge.embedding import load_embedder
+from knowledge.index import Index, IndexMismatchError, IndexMissingError, build_index, open_index
+from knowledge.names import link, normalise
+from knowledge.weights import home
+
+log = logging.getLogger(__name__)
+
+
+class Advisor:
+    """Answers questions. Safe to share between threads: answering keeps no state here."""
+
+    def __init__(self, resources: Resources):
+        self._having = resources
+
+    @property
+    def model(self) -> LanguageModel | None:
+        """The language model, None where answers come without prose."""
+        return self._having.model
+
+    def ask(self, question: str, turns: Sequence[str] = ()) -> Iterator[Event]:
+        """Answer one question; `turns` are the user's earlier messages, oldest first."""
+        return answer(question, turns, self._having)
+
+    def answer(self, question: str, turns: Sequence[str] = ()) -> Answer:
+        """The finished Answer, for callers that show nothing on the way."""
+        *_, last = self.ask(question, turns)
+        assert isinstance(last, Done)
+        return last.answer
+
+    def warm_up_later(self) -> None:
+        """Start the model server in the background, so that the first prose comes soon; its failure shows in answers."""
+        if self._having.model:
+            threading.Thread(target=self._warm_up, args=(self._having.model,), daemon=True, name="warm-up").start()
+
+    @staticmethod
+    def _warm_up(model: LanguageModel) -> None:
+        try:
+            model.warm_up(prompt("zh"))
+        except ModelUnavailableError as error:
+            log.warning("the language model is not available yet: %s", error)
+
+    def close(self) -> None:
+        """Stop the model server if it is ours, and close the index."""
+        if self._having.model:
+            self._having.model.close()
+        self._having.index.close()
+
+
+def open_advisor(progress: Callable[[int, int], None] | None = None) -> Advisor:
+    """Load the embedding model, open the index (building it where it is missing or out of date) and the classifier.
+
+    The language model is connected, not started: its first request or `warm_up` does that.
+    """
+    embedder = load_embedder()
+    classifier = open_classifier(home() / "classifier", spans_of, embedder, linked_by=_linked_by())
+    return Advisor(Resources(load_catalog(), _open_index(embedder, progress), classifier, connect_model()))
+
+
+def spans_of(text: str) -> tuple[str, list[Span]]:
+    """The normalised text and the spans of its names and quantities, as the classifier wants them."""
+    text = normalise(text)
+    links = link(text)
+    quantities_found = parse_quantities(text, names=[(item.start, item.end) for item in links])
+    return text, sorted((x.start, x.end, x.kind) for x in (*links, *quantities_found))
+
+
+def _open_index(embedder, progress: Callable[[int, int], None] | None) -> Index:  # type: ignore[no-untyped-def]
+    folder, passages = home() / "index", builtin_passages()
+    try:
+        return open_index(folder, embedder, passages)
+    except (IndexMissingError, IndexMismatchError) as error:
+        log.info("building the index: %s", error)
+        return build_index(folder, passages, embedder, progress=progress)
+
+
+def _linked_by() -> list[Path]:
+    modules = (names, numerals, quantities, intent)
+    return [names.TABLE, *(Path(module.__file__) for module in modules if module.__file__)]

@@ -1,0 +1,191 @@
+"""One question -> a stream of events that ends in an Answer: understand, gather, card, write, verify.
+
+The whole loop stands here. It holds no state and knows no surface: the page, Slack, HTTP and the command line
+all read the same events.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from assistant import costs, documents, memory, prices, runs, small_talk
+from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
+from assistant.ledger import Ledger
+from assistant.llm import LanguageModel, ModelUnavailableError
+from assistant.tools import ToolError
+from assistant.understand import PRICE_INTENTS, Classifier, Request, understand
+from assistant.verify import check_prose, normalise_marks, split_sentences, trace
+from knowledge.catalog import Catalog
+from knowledge.index import Index
+from knowledge.keywords import tokenize
+from knowledge.names import all_names, link, normalise
+
+PROSE_TOKENS = 220
+SENTENCES = 5
+IDENTIFIERS = frozenset(alias for name in all_names() for alias in name.aliases if alias.isdigit()) | {"8358", "8468"}
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What answering needs, opened once per process. `model` None: answers without prose."""
+
+    catalog: Catalog
+    index: Index
+    classifier: Classifier
+    model: LanguageModel | None
+
+
+def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[Event]:
+    """Answer one question; `turns` are the user's earlier messages, oldest first.
+
+    Raises IndexBrokenError when the index cannot be read. A model that fails costs the prose, never the card.
+    """
+    clock = _Clock()
+    request = understand(question, turns, having.classifier)
+    clock.mark("understand")
+    finding = gather(request, having)
+    clock.mark("retrieve" if finding.wants_prose else "tools")
+    yield Card(markdown=finding.markdown, calls=finding.calls, citations=finding.citations)
+    clock.mark("first_event", since_start=True)
+    status, parts, dropped, model = finding.status, [finding.markdown], [], None
+    if finding.wants_prose and having.model:
+        yield Working(message="正在组织语言……" if request.language == "zh" else "Writing ...")
+        model = having.model.name
+        try:
+            for sentence in write(request, finding, having.model, dropped):
+                clock.mark("first_token", since_start=True)
+                parts.append(sentence) if len(parts) == 1 else parts.append(parts.pop() + sentence)
+                yield Prose(markdown=sentence)
+        except ModelUnavailableError as error:
+            status, model = ("unavailable" if len(parts) == 1 else status), None
+            note = _model_note(error, request.language)
+            parts.append(note)
+            yield Prose(markdown=f"\n\n{note}")
+    text = "\n\n".join(parts)
+    traced = trace(text, finding.calls, finding.citations, question=_conversation(question, turns), names=IDENTIFIERS)
+    yield Done(answer=Answer(
+        question=question, language=request.language, status=status, text=text, calls=finding.calls,
+        citations=finding.citations, figures=traced.figures, verified=not traced.untraced,
+        dropped=tuple(dropped), model=model, timings_ms=clock.timings(),
+    ))  # fmt: skip
+
+
+def gather(request: Request, having: Resources) -> Finding:
+    """Call what the question needs; every figure comes from here."""
+    book = Ledger(having.catalog, request.language)
+    intent = request.intent
+    try:
+        if intent in small_talk.REPLIES:
+            return small_talk.reply(intent, book)
+        if intent in PRICE_INTENTS and (found := _without_rows(request, book, having)):
+            return found
+        if intent == "price":
+            return prices.look_up(request, book)
+        if intent == "compare":
+            return runs.speedup(request, book) if _one_card_unpriced(request, having) else prices.compare(request, book)
+        if intent == "cost":
+            return costs.cost(request, book)
+        if intent == "budget" and request.slots.money:
+            return costs.budget(request, book)
+        if intent == "buy_price":
+            return prices.buy(request, book)
+        if intent == "training_time":
+            return runs.training_time(request, book)
+        found = runs.speedup(request, book) if intent == "speedup" else memory.memory(request, book) if intent == "memory" else None
+    except ToolError as error:
+        return book.finding("needs_detail", book.say(f"这个数算不了：{error}", f"This cannot be computed: {error}"))
+    if intent == "memory" and not found and request.slots.parameters_b:
+        return documents.not_found(request, book)
+    return found or documents.look_up(request, book, having.index)
+
+
+def write(request: Request, finding: Finding, model: LanguageModel, dropped: list[str]) -> Iterator[str]:
+    """The model's sentences that hold only what the evidence says; the others go to `dropped`."""
+    language = request.language
+    user = f"{documents.evidence_text(finding.citations)}\n\n" + ("问题：" if language == "zh" else "Question: ") + request.question
+    buffer, shown = "", 0
+    for delta in model.stream(prompt(language), user, max_tokens=PROSE_TOKENS):
+        sentences, buffer = split_sentences(buffer + delta)
+        for sentence in sentences:
+            if kept := _kept(sentence, request, finding, dropped):
+                yield kept
+                shown += 1
+        if shown >= SENTENCES:
+            return
+    if kept := _kept(buffer, request, finding, dropped):
+        yield kept
+
+
+def _kept(sentence: str, request: Request, finding: Finding, dropped: list[str]) -> str:
+    if not sentence.strip():
+        return ""
+    marks = normalise_marks(sentence, [citation.id for citation in finding.citations])
+    verdict = check_prose(
+        marks.text, finding.calls, finding.citations, question=request.question, names=IDENTIFIERS, tokenize=tokenize, names_in=_named
+    )
+    dropped.extend([*marks.dropped, *(verdict.dropped or (() if verdict.ok else (sentence.strip(),)))])
+    return marks.text if verdict.ok else ""
+
+
+def _named(text: str) -> set[str]:
+    return {f"{item.kind}:{item.key}" for item in link(normalise(text))}
+
+
+def _conversation(question: str, turns: Sequence[str]) -> str:
+    return "\n".join([*turns, question])
+
+
+def _one_card_unpriced(request: Request, having: Resources) -> bool:
+    """Two cards compared of which one has no rent: only their relative speed can be used."""
+    gpus = request.slots.gpus
+    priced = {g for g in gpus if having.catalog.find_offers([g])}
+    return len(gpus) == 2 and len(priced) == 1 and any({s.faster, s.slower} == set(gpus) for s in having.catalog.speedups)
+
+
+def _without_rows(request: Request, book: Ledger, having: Resources) -> Finding | None:
+    """Price questions that the rental table cannot answer: learning platforms, plans, nothing named at all."""
+    s = request.slots
+    if s.unknown:
+        return None
+    if s.providers and set(s.providers) <= prices.LEARNING_PLATFORMS:
+        return documents.look_up(request, book, having.index)
+    if s.gpus or s.providers or s.money or s.workloads or request.aspects & {"limit", "cheapest", "order"}:
+        return None
+    if "plan" in request.aspects or "rent" in request.aspects and not s.periods:
+        return documents.look_up(request, book, having.index)
+    return prices.ask_which(book)
+
+
+def prompt(language: Language) -> str:
+    """The system prompt of a language."""
+    return files("assistant").joinpath("prompts", f"answer.{language}.md").read_text(encoding="utf-8")
+
+
+def _model_note(error: ModelUnavailableError, language: Language) -> str:
+    if language == "zh":
+        return f"（语言模型暂不可用：{error.reason.zh} 上面引用的资料不受影响。）"
+    return f"(The language model is not available: {error.reason.en} The passages above are not affected.)"
+
+
+class _Clock:
+    """Milliseconds per stage."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._marks: dict[str, float] = {}
+
+    def mark(self, stage: str, *, since_start: bool = False) -> None:
+        """Keep the first time a stage ends."""
+        now = time.perf_counter()
+        self._marks.setdefault(stage, (now - (self._start if since_start else self._last)) * 1000)
+        self._last = now
+
+    def timings(self) -> Timings:
+        """All stages so far."""
+        marks = {stage: round(value, 1) for stage, value in self._marks.items()}
+        return Timings(total=round((time.perf_counter() - self._start) * 1000, 1), **marks)
+
+

@@ -1,0 +1,85 @@
+"""`ask --file`: many questions in one process, one Answer a line. Answers nothing by itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from assistant.evidence import Answer
+
+
+class BatchError(Exception):
+    """The question file cannot be read; the message names the line and what is wrong with it."""
+
+
+class Question(BaseModel):
+    """One line of the file; further fields (checks, notes) are left alone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str | int
+    question: str
+    turns: list[str] = []
+
+
+def answer_file(file: Path, out: Path | None, progress: Callable[[int, int], None]) -> None:
+    """Answer every line of `file` into `out` (default: standard output). All lines are checked first.
+
+    Raises BatchError for a line that is no question, and what the server or the index raise.
+    """
+    questions = _read(file)
+    with _answering(progress) as answer, _writing(out) as write:
+        for question in questions:
+            row: dict[str, Any] = {"id": question.id} | answer(question).model_dump(mode="json")
+            write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _read(file: Path) -> list[Question]:
+    if not file.is_file():
+        raise BatchError(f"没有这个文件 / there is no file {str(file)!r}")
+    questions = []
+    for number, line in enumerate(file.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            questions.append(Question.model_validate_json(line))
+        except ValidationError as error:
+            fault = error.errors()[0]
+            where = ".".join(map(str, fault["loc"])) or "line"
+            raise BatchError(f"{file.name} 第 {number} 行 / line {number}: {where}: {fault['msg']}, got {line[:80]!r}") from error
+    return questions
+
+
+@contextmanager
+def _answering(progress: Callable[[int, int], None]) -> Iterator[Callable[[Question], Answer]]:
+    """Over the running server, or with an advisor opened here."""
+    from assistant.owner import acquire, ask_over_http, current_owner
+
+    owner = current_owner()
+    if owner and owner.url:
+        yield lambda question: ask_over_http(owner, question.question, question.turns)
+        return
+    with acquire():
+        from assistant.advisor import open_advisor
+
+        advisor = open_advisor(progress)
+        try:
+            yield lambda question: advisor.answer(question.question, question.turns)
+        finally:
+            advisor.close()
+
+
+@contextmanager
+def _writing(out: Path | None) -> Iterator[Callable[[str], object]]:
+    """Lines go out as they come, so that a broken-off run keeps what it had."""
+    if out is None:
+        yield sys.stdout.write
+        return
+    with out.open("w", encoding="utf-8") as file:
+        yield lambda line: (file.write(line), file.flush())

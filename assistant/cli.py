@@ -1,0 +1,226 @@
+"""The command line: ask, calc, prices, models, knowledge, serve.
+
+Parses arguments and prints; what it prints is made elsewhere. Heavy modules are imported by the command that needs
+them, so `--help` and `calc` are instant.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from assistant.evidence import Answer, Event
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="GPU 选型助手 / GPU advisor")
+prices_app = typer.Typer(no_args_is_help=True, help="租用价格 / rental prices")
+models_app = typer.Typer(no_args_is_help=True, help="模型文件 / model files")
+knowledge_app = typer.Typer(no_args_is_help=True, help="知识库 / the knowledge base")
+app.add_typer(prices_app, name="prices")
+app.add_typer(models_app, name="models")
+app.add_typer(knowledge_app, name="knowledge")
+
+# Nothing phones home, and no hub is asked once the files are here.
+OFFLINE = {"ANONYMIZED_TELEMETRY": "False", "GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1",
+           "LANGSMITH_TRACING": "false", "TOKENIZERS_PARALLELISM": "false"}  # fmt: skip
+
+
+def main() -> None:
+    """Entry point of `gpu-advisor`."""
+    for key, value in OFFLINE.items():
+        os.environ.setdefault(key, value)
+    app()
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="问题 / the question")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="print the Answer object")] = False,
+    thread: Annotated[str, typer.Option(help="keep a conversation under this id")] = "",
+    file: Annotated[Path | None, typer.Option("--file", help="JSON lines: id, question, turns")] = None,
+    out: Annotated[Path | None, typer.Option(help="where the answers of --file go")] = None,
+) -> None:
+    """Answer one question, or every question of a file."""
+    if file is not None:
+        _ask_file(file, out)
+        return
+    if not question.strip():
+        _fail('问题是空的，请写成 gpu-advisor ask "问题"。 / The question is empty: gpu-advisor ask "QUESTION".')
+    events = _events(question, thread)
+    if as_json:
+        typer.echo(_last(events).model_dump_json(indent=2))
+        return
+    for event in events:
+        if event.kind in ("card", "prose"):
+            typer.echo(event.markdown + ("\n" if event.kind == "card" else ""), nl=False)
+    typer.echo()
+
+
+@app.command()
+def calc(
+    name: Annotated[str, typer.Argument(help="calculator")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="list the calculators")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="print the input schema")] = False,
+    arguments: Annotated[str, typer.Option("--json", help="the input as JSON")] = "",
+) -> None:
+    """Run a calculator without any model; prints value, unit, formula and assumptions as JSON."""
+    from assistant.tools import CALCULATORS, ToolError, calculate_json
+
+    if listed or not name:
+        for key, calculator in CALCULATORS.items():
+            typer.echo(f"{key}: {(calculator.compute.__doc__ or '').strip().splitlines()[0]}")
+        return
+    if schema and name in CALCULATORS:
+        typer.echo(json.dumps(CALCULATORS[name].given.model_json_schema(), ensure_ascii=False, indent=2))
+        return
+    try:
+        given = json.loads(arguments or "{}")
+        if not isinstance(given, dict):
+            _fail(f"--json must be a JSON object such as '{{\"hours\": 72}}', got {arguments!r}")
+        typer.echo(calculate_json(name, given)[1].model_dump_json(indent=2))
+    except json.JSONDecodeError as error:
+        _fail(f"--json is not JSON ({error}): {arguments!r}")
+    except ToolError as error:
+        _fail(str(error))
+
+
+@prices_app.command("show")
+def prices_show(
+    gpus: Annotated[list[str] | None, typer.Argument(help="GPU ...")] = None,
+    provider: Annotated[str, typer.Option(help="one provider")] = "",
+    region: Annotated[str, typer.Option(help="one region")] = "",
+    currency: Annotated[str, typer.Option(help="CNY, USD ...")] = "",
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """Rental prices, cheapest first, each with its source."""
+    from assistant.listing import UnknownNameError, find, offers_json, offers_table
+
+    try:
+        offers = find(gpus or [], provider, region, currency)
+    except UnknownNameError as error:
+        _fail(str(error))
+    typer.echo(offers_json(offers) if as_json else offers_table(offers))
+
+
+@models_app.command("list")
+def models_list() -> None:
+    """The model files: role, size, state and place."""
+    from knowledge.weights import list_models
+
+    for model in list_models():
+        typer.echo(f"{model.role}: {model.name}  {model.size_bytes:,} bytes  {model.state}  {model.licence}  {model.path}")
+
+
+@models_app.command("pull")
+def models_pull() -> None:
+    """Fetch the model files that are missing, and check them."""
+    from knowledge.weights import WeightsUnavailableError, pull
+
+    for role in ("embedding", "llm"):
+        if role == "llm" and os.environ.get("LLM_BASE_URL"):
+            typer.echo("llm: LLM_BASE_URL is set, the embedded model is not needed", err=True)
+            continue
+        try:
+            typer.echo(f"{role}: {pull(role)}")
+        except WeightsUnavailableError as error:
+            _fail(str(error))
+
+
+@knowledge_app.command("rebuild")
+def knowledge_rebuild() -> None:
+    """Build the index anew beside the old one, check it and swap it in."""
+    from assistant.owner import OwnerError, acquire
+    from ingest.builtin import builtin_passages
+    from knowledge.embedding import load_embedder
+    from knowledge.index import build_index
+    from knowledge.weights import home
+
+    try:
+        with acquire():
+            index = build_index(home() / "index", builtin_passages(), load_embedder(), progress=_progress)
+            typer.echo(f"{index.count()} passages")
+            index.close()
+    except OwnerError as error:
+        _fail(str(error))
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port to listen on")] = 7860,
+) -> None:
+    """Serve the page and the HTTP API."""
+    from assistant.api import ListenError
+    from assistant.api import serve as serve_app
+    from assistant.owner import OwnerError
+
+    try:
+        serve_app(host, port, _opened)
+    except (ListenError, OwnerError) as error:
+        _fail(str(error))
+
+
+def _opened():  # type: ignore[no-untyped-def]
+    from assistant.advisor import open_advisor
+
+    advisor = open_advisor(_progress)
+    advisor.warm_up_later()
+    return advisor
+
+
+def _events(question: str, thread: str) -> Iterator[Event]:
+    """Events of one answer: from the running server, or from an advisor opened here."""
+    from assistant.conversations import Conversations, converse
+    from assistant.owner import OwnerError, acquire, current_owner, stream_over_http
+    from knowledge.weights import home
+
+    try:
+        owner = current_owner()
+        if owner and owner.url:
+            yield from stream_over_http(owner, question, (), thread or None)
+            return
+        with acquire():
+            from assistant.advisor import open_advisor
+
+            advisor = open_advisor(_progress)
+            try:
+                yield from converse(advisor, question, (), store=Conversations(home() / "conversations.sqlite"), thread=thread or None)
+            finally:
+                advisor.close()
+    except OwnerError as error:
+        _fail(str(error))
+
+
+def _ask_file(file: Path, out: Path | None) -> None:
+    """Every question of a JSON-lines file in one process; a bad line is named and nothing is answered."""
+    from assistant.batch import BatchError, answer_file
+
+    try:
+        answer_file(file, out, _progress)
+    except BatchError as error:
+        _fail(str(error))
+
+
+def _last(events: Iterator[Event]) -> Answer:
+    answer = None
+    for event in events:
+        if event.kind == "done":
+            answer = event.answer
+    if answer is None:
+        _fail("回答中断了。 / The answer broke off.")
+    return answer
+
+
+def _progress(done: int, total: int) -> None:
+    typer.echo(f"\r索引 / index {done}/{total}", err=True, nl=done == total)
+
+
+def _fail(message: str) -> None:
+    typer.echo(message, err=True)
+    sys.exit(1)

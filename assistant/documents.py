@@ -1,0 +1,86 @@
+"""Answers from the documents: the passages that hold the answer, quoted with their source.
+
+Retrieves and quotes. It writes no prose: where prose would help, the finding says so and the model is asked later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assistant import render
+from assistant.evidence import Citation, Finding
+from assistant.ledger import Ledger
+from assistant.understand import Request
+from knowledge.index import Hit, Index, Passage
+from knowledge.names import all_names, link, normalise
+
+LEAST_SCORE = 0.35  # below it nothing was found; see evals/RESULTS.md
+CLOSE = 0.85  # a passage scoring this share of the best one is quoted beside it
+MOST_QUOTED = 2
+
+
+def look_up(request: Request, book: Ledger, index: Index) -> Finding:
+    """Quote the passages that answer; a passage about a gap makes the answer "not in the knowledge base"."""
+    hits = index.search(request.search_text, language=request.language, limit=8)
+    subjects = _subjects(request)
+    about = [hit for hit in hits if _mentions_all(hit.passage, subjects)]
+    unknown = [name for name in request.slots.unknown if not index.knows(name)]
+    if unknown or (subjects and not about) or not hits or (about or hits)[0].score < LEAST_SCORE:
+        return not_found(request, book, unknown or [n for n in _display(request) if not index.knows(n)])
+    best = about[0]
+    quoted = [hit for hit in about if hit.score >= CLOSE * best.score and hit.passage.kind == best.passage.kind][:MOST_QUOTED]
+    if best.passage.kind == "gap":
+        quoted = quoted[:1]
+    book.citations += [_citation(len(book.citations) + 1 + i, hit.passage) for i, hit in enumerate(quoted)]
+    status = "not_in_knowledge" if best.passage.kind == "gap" else "answered"
+    quotes = [_quote(hit.passage, i) for i, hit in enumerate(quoted, start=1)]
+    return book.finding(status, *quotes, wants_prose=status == "answered")
+
+
+def not_found(request: Request, book: Ledger, names: Sequence[str] = ()) -> Finding:
+    """Nothing in the knowledge base answers: say so, and what it does hold."""
+    if names:
+        shown = render.joined(dict.fromkeys(names), book.language)
+        head = book.say(f"知识库里没有关于 {shown} 的资料，所以不回答，以免编造。", f"The knowledge base holds nothing about {shown}, so there is no answer rather than an invented one.")
+    else:
+        head = book.say("知识库里没有能回答这个问题的内容，所以不回答，以免编造。", "The knowledge base holds nothing that answers this, so there is no answer rather than an invented one.")
+    return book.finding("not_in_knowledge", head, book.say(
+        "它收录的是：GPU 租用与购卡价格、微调时长、显存与选卡建议、参考服务器、学习平台、出口限制和部署建议。",
+        "It covers GPU rental and purchase prices, fine-tuning times, memory and card recommendations, reference servers, learning platforms, export rules and serving advice."))  # fmt: skip
+
+
+def evidence_text(citations: Sequence[Citation]) -> str:
+    """The passages as the model is shown them."""
+    return "\n\n".join(f"[{c.id}] {c.title}\n{c.excerpt}" for c in citations)
+
+
+def _subjects(request: Request) -> list[tuple[str, str]]:
+    """What the question is about, by (kind, key); providers and cards said only in earlier turns do not count."""
+    said = request.said
+    return [("gpu", g) for g in said.gpus] + [("provider", p) for p in said.providers] + [("model", m) for m in said.models]
+
+
+def _mentions_all(passage: Passage, subjects: Sequence[tuple[str, str]]) -> bool:
+    """Whether the passage names what the question is about; of several cards or clouds one is enough."""
+    if not subjects:
+        return True
+    named = {(item.kind, item.key) for item in link(normalise(f"{passage.title} {passage.section} {passage.text}"))}
+    return any(subject in named for subject in subjects)
+
+
+def _display(request: Request) -> list[str]:
+    keys = {*request.said.gpus, *request.said.providers, *request.said.models}
+    return [name.zh if request.language == "zh" else name.en for name in all_names() if name.key in keys]
+
+
+def _citation(number: int, passage: Passage) -> Citation:
+    title = passage.title if passage.section in ("", passage.title) else f"{passage.title} · {passage.section}"
+    return Citation(id=number, title=title, source=passage.source, locator=passage.locator, excerpt=passage.text, as_of=passage.as_of)
+
+
+def _quote(passage: Passage, number: int) -> str:
+    heading = passage.section or passage.title
+    lines = [f"**{heading}** [{number}]", "", *passage.text.splitlines()]
+    return "\n".join(f"> {line}".rstrip() for line in lines)
+
+

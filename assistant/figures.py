@@ -1,0 +1,490 @@
+"""Reads the figures printed in a text: value, unit, currency, period, and how finely they were printed.
+
+Knows spellings, Chinese and English, not meanings: whether a figure is true is the business of verify.py.
+Every digit of a text is part of a figure or of an identifier (A100, DDR5, 16-bit, a date), or is
+layout (a citation mark, a URL, a list number); none is passed over silently. Signs are not read: -11.75 is 11.75.
+The first half reads units (`measure_after`, `read_label`), the second numbers (`extract_figures`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+from itertools import pairwise
+
+RE = re.IGNORECASE | re.ASCII  # ASCII, so that \b parts GB from the Chinese after it
+PERIODS = ("second", "minute", "hour", "day", "week", "month", "year")
+PERIOD = (
+    r"(?:(?P<second>秒钟?|seconds?|secs?|s)|(?P<minute>分钟|分鐘|minutes?|mins?)|(?P<month>月(?!份)|months?)"
+    r"|(?P<hour>小时|小時|钟头|卡时|机时|时(?![间:])|hours?|hrs?|h)|(?P<day>天|日|days?)|(?P<week>周|週|星期|weeks?)"
+    r"|(?P<year>年|years?|yrs?))(?![A-Za-z])"
+)
+PER = re.compile(
+    r"\s*(?:/|每|per\b|an?\b|each\b|一)\s*"
+    r"(?:(?:个|张|張|卡|台|块|实例|GPU|card|instance|node)s?\s*[-/·]?\s*(?:/|每|per\b)?\s*)?"
+    rf"(?:[一个1]\s?)?{PERIOD}|\s+(?P<adverb>hourly|daily|weekly|monthly|yearly)\b",
+    RE,
+)
+RATE_BEFORE = re.compile(
+    rf"(?:(?P<lead>每|一)(?:[个张卡台块]\s?(?:每)?)?{PERIOD}|(?P<adverb>hourly|daily|weekly|monthly|yearly|annual))"
+    r"[^0-9\n。；;.|，,]{0,14}$",
+    RE,
+)
+ADVERBS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "yearly": "year", "annual": "year"}
+CURRENCIES = {
+    "HKD": r"HK\$|HKD\b|港[元币]", "USD": r"US\$|\$|USD\b|美[元金刀]|(?:US )?dollars?\b", "EUR": r"€|EUR\b|欧元|euros?\b",
+    "JPY": r"JPY\b|日[元圆]", "GBP": r"£|GBP\b|英镑",
+    "CNY": r"¥|CNY(?![A-Za-z])|RMB(?![A-Za-z])|人民[币幣]元?|元|圆|yuan\b|renminbi\b|块钱|塊錢"
+           r"|块(?=\s*(?:/|每|多|左右|一(?:小时|天|个?月|年)))",
+}  # fmt: skip
+SIGN_BEFORE = re.compile(r"(HK\$|US\$|\$|¥|€|£|HKD|USD|EUR|CNY|RMB|人民币)\s*(?:约|≈|~)?\s*$", RE)
+UNITS = {  # canonical unit -> spellings; the first that fits wins, so longer ones stand first
+    "%": r"%|per ?cent(?:age points?)?\b|pct\b|百分点|个点", "TOPS": r"TOPS\b", "TFLOPS": r"TFLOPS?\b|TFLOP/s",
+    "TB/s": r"TB/s|TBps\b", "GB/s": r"G[i]?B(?:/s|ps\b| per second\b| s\b)", "MB/s": r"MB/s", "Gbps": r"Gbps\b|Gb/s",
+    "GiB": r"GiB\b", "GB": r"GB(?![A-Za-z])", "TiB": r"TiB\b", "TB": r"TB(?![A-Za-z])|(?-i:T)(?![A-Za-z0-9])",
+    "MiB": r"MiB\b", "MB": r"MB(?![A-Za-z])", "GHz": r"GHz", "MHz": r"MHz", "G": r"Gi?(?![A-Za-z0-9])",
+    "kWh": r"kWh|千瓦时|度电", "kW": r"kW(?![A-Za-z])|千瓦", "W": r"(?-i:W)(?![A-Za-z])|瓦|watts?\b", "nm": r"nm\b",
+    "U": r"(?-i:U)(?![A-Za-z])|rack units?\b", "ms": r"ms\b|毫秒|milliseconds?\b",
+    "core": r"(?:CUDA |Tensor |CPU )?(?:核心?|vCPUs?(?![A-Za-z])|CPUs\b|cores?\b)|线程|threads?\b",
+    "row": r"(?:条|條|行)(?!件)|rows?\b|samples?\b|records?\b", "token": r"tokens?\b|词元", "request": r"requests?\b",
+    "parameter": r"参数|parameters?\b|params\b", "折": "折",
+    "x": r"倍|×(?!\s?(?-i:[A-Z0-9\ue000]))|x(?![A-Za-z0-9])|times\b|-?fold\b|(?:factor|ratio|speed-?up)\b",
+    "hour": r"小时|小時|钟头|卡时|机时|(?:GPU[- ]?)?(?:hours?|hrs?|h)(?![A-Za-z])",
+    "minute": r"分钟|分鐘|minutes?\b|mins?(?![A-Za-z])",
+    "second": r"秒钟?|seconds?\b|secs?\b|s(?![A-Za-z])", "day": r"天|日(?![本元圆])|days?\b", "week": r"周|週|星期|weeks?\b",
+    "month": r"(?<=[个個])月|months?\b", "year": r"年|years?\b|yrs?\b",
+    "machine": r"台\s?(?:机器|机|服务器|主机)|台?节点|servers?\b|machines?\b|nodes?\b|instances?\b|(?:台)?实例",
+    "card": r"(?:张|張)(?!表|图|圖|截图)|卡|台|臺|块|塊|片|枚|(?:NVIDIA\s)?\ue000*\s?(?:GPUs?|cards?)(?![A-Za-z])",
+    "count": r"[个個家种種款项項步类類点者篇段处組组]|(?:option|way|reason|step|point|thing|cloud|provider|vendor|choice"
+             r"|question|part|kind|type|source|passage|table|article|model|case|situation|factor|platform|run|replica)s?\b",
+}  # fmt: skip
+RATE_IN_LABEL = re.compile(
+    rf"(?:\bper|/|每)[ -]?(?:(?:gpu|card|instance|实例)[ -]?)?{PERIOD}|\b(?P<adverb>hourly|daily|weekly|monthly|yearly)\b",
+    RE,
+)
+GAP = re.compile(r"[ \t*]{0,3}(?:\+|多|余|-(?=[A-Za-z]))?[ \t]{0,2}")
+COUNTED_GAP = re.compile(GAP.pattern + "[个個] ?")
+SCALES = {"万亿": 12, "千亿": 11, "百亿": 10, "十亿": 9, "千万": 7, "百万": 6, "十万": 5, "亿": 8, "億": 8, "万": 4, "萬": 4, "千": 3,
+          "百": 2, "trillion": 12, "billion": 9, "million": 6, "thousand": 3, "hundred": 2,
+          "bn": 9, "k": 3, "w": 4, "m": 6, "b": 9}  # fmt: skip
+SCALE = re.compile(
+    r"[ \t]{0,2}(万亿|千亿|百亿|十亿|千万|百万|十万|亿|億|万|萬|千(?!瓦)|百(?!分)|(?:trillion|billion|million|thousand|hundred)\b)"
+    r"|([kKMwBb]|bn)(?![A-Za-z0-9])",
+    re.ASCII,
+)
+LABEL_TAIL = re.compile(
+    r"\s*(?:数量?|counts?|number|total|needed|billed|each|(?<!^)(?:\bper\s+|每)\S+(?: hour)?)\s*$", RE
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a number counts: a canonical unit or a currency, and for a rate the period it is per."""
+
+    unit: str = ""
+    currency: str | None = None
+    period: str | None = None
+
+
+NONE = Measure()
+MEASURES = [
+    *((Measure(currency=name), re.compile(pattern, RE)) for name, pattern in CURRENCIES.items()),
+    *((Measure(name), re.compile(pattern, RE)) for name, pattern in UNITS.items()),
+]
+
+
+def measure_after(text: str, start: int) -> tuple[Measure, int]:
+    """The unit behind a number that ends at `start`, and where the unit ends (`start` if there is none)."""
+    for gap in (COUNTED_GAP, GAP):
+        if place := gap.match(text, start):
+            for measure, pattern in MEASURES:
+                if hit := pattern.match(text, place.end()):
+                    rate = PER.match(text, hit.end())
+                    return (replace(measure, period=_period(rate)), rate.end()) if rate else (measure, hit.end())
+    return NONE, start
+
+
+def measure_before(text: str, start: int, *, money: bool) -> Measure:
+    """The currency sign and the period (每小时, monthly) before a number; 一小时 is a period only before money."""
+    sign = SIGN_BEFORE.search(text[max(0, start - 16) : start])
+    rate = RATE_BEFORE.search(text[max(0, start - 28) : start])
+    currency = next((m.currency for m, p in MEASURES if m.currency and p.match(sign[1])), None) if sign else None
+    if rate and rate["lead"] == "一" and not (money or currency):
+        rate = None
+    return Measure(currency=currency, period=_period(rate))
+
+
+def _period(rate: re.Match[str] | None) -> str | None:
+    if not rate:
+        return None
+    groups = rate.groupdict()
+    return ADVERBS.get((groups["adverb"] or "").lower()) or next(p for p in PERIODS if groups[p])
+
+
+def scale_after(text: str, start: int) -> tuple[int, int, bool]:
+    """The power of ten behind a number (万, k, million), where it ends, and whether it is the B of 70B."""
+    hit = SCALE.match(text, start)
+    if not hit:
+        return 0, start, False
+    word = (hit[1] or hit[2]).lower()
+    return SCALES[word], hit.end(), word == "b"
+
+
+def read_label(label: str) -> Measure:
+    """The unit that a key, heading or label ends in: price_cny_per_hour, "内存 (GiB)", hours, "GPU 张数"."""
+    text = label.replace("_", " ").strip()
+    rate = RATE_IN_LABEL.search(text)
+    inner = re.search(r"[(（\[]([^()（）\[\]]+)[)）\]]\s*$", text)
+    outer = LABEL_TAIL.sub("", text[: inner.start()] if inner else text)
+    candidates = [re.split("[,，;；]", inner[1])[0]] if inner else []
+    for i in (i for i in range(len(outer)) if i == 0 or not re.match("[A-Za-z0-9]{2}", outer[i - 1 : i + 1])):
+        candidates.append(outer[i:])
+    for candidate in candidates:
+        measure, end = measure_after(candidate, 0)
+        if measure != NONE and end == len(candidate.rstrip()):
+            return replace(measure, period=measure.period or _period(rate))
+    return Measure(period=_period(rate))
+
+
+MASK = "\ue000"  # stands for each character of an identifier, and reads as a letter
+BLANK = "\ue001"  # stands for each character of layout, or of a figure already read
+
+ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+WORDS = {w: i for i, w in enumerate([*ONES, *TEENS], 1)} | {w: 10 * i for i, w in enumerate(TENS, 2)}
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
+_YEAR = r"(?:19|20)[0-9]{2}(?![0-9]|[.,][0-9])"
+
+LAYOUT = re.compile(
+    r"https?://[^\s)）>，。]+|\bwww\.[^\s)）>，。]+|(?<=\])\([^)\n]*\)"  # addresses, and the target of a link
+    r"|[\[【]\^?[0-9]{1,3}(?:\s*[,，、]\s*\^?[0-9]{1,3})*[\]】]"  # citation marks
+    r"|^[ \t>#*+-]*[(（]?[0-9]{1,3}(?:[)）、]|\.(?=\s))"  # list numbers
+    r"|第\s*[0-9]+|\b[0-9]+(?:st|nd|rd|th)\b"
+    r"|\b(?:[a-z0-9-]+\.)+(?:com|cn|org|net|io|ai)\b[^\s，。]*",
+    RE | re.M,
+)
+DATE = re.compile(
+    rf"(?:19|20)[0-9]{{2}}\s*年(?:\s*[0-9]{{1,2}}\s*月(?:份|\s*[0-9]{{1,2}}\s*[日号])?)?"
+    r"|(?<![0-9])(?:19|20)[0-9]{2}(?:[-/](?:0?[1-9]|1[0-2])(?:[-/][0-9]{1,2})?|\.[0-9]{1,2}\.[0-9]{1,2})(?![0-9])"
+    r"|(?<![0-9.])[0-9]{1,2}\s*月(?:份|\s*[0-9]{1,2}\s*[日号])?"
+    rf"|\b{_MONTH}\.?\s+(?:[0-9]{{1,2}}(?:st|nd|rd|th)?,?\s+)?{_YEAR}|\b[0-9]{{1,2}}\s+{_MONTH}\s+{_YEAR}"
+    rf"|\b(?:in|since|from|by|until|before|after|during|year|early|late|mid|circa)[ -]{_YEAR}",
+    RE,
+)
+VERSION = re.compile(r"[0-9]+(?:\.[0-9]+){2,}")
+PRECISION = re.compile(r"(?<![A-Za-z0-9.])[0-9]{1,3}[ \t-]?(?:bits?\b|位(?![置于数]))", RE)
+BRAND = re.compile(
+    r"\b(?:RTX|GTX|GeForce|Quadro|Tesla|Xeon|Platinum|Gold|EPYC|Ryzen|Radeon|RX|Arc|Llama|Qwen|GPT|GLM|ChatGLM|Falcon"
+    r"|MPT|CUDA|PCIe|NVLink|Gen|DDR|Python|Ubuntu)[ -]?(?:[A-Z] ?)?[0-9]+(?:\.[0-9]+)?[A-Za-z]*(?![0-9])",
+    RE,
+)
+CODE = re.compile(r"(?<![A-Za-z0-9])(?!(?:CNY|USD|RMB|EUR|US)[0-9])[A-Za-z]+[A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)*")
+DIGITS_FIRST = re.compile(r"(?<![A-Za-z0-9.,])([0-9]+(?:\.[0-9]+)?)[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
+
+EXPONENT = re.compile(r"e[+-]?[0-9]{1,2}(?![A-Za-z0-9])", RE)
+NUMBER = re.compile(
+    r"(?:[0-9]{1,3}(?:[,\u2009\u202f][0-9]{3})+(?![,\u2009\u202f]?[0-9])|[0-9]+)(?:\.[0-9]+)?"
+    rf"(?:{EXPONENT.pattern})?"
+    r"|(?<![\w.])\.[0-9]+",
+    RE,
+)
+HAN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
+HAN = "〇零一二两兩三四五六七八九十百千万萬亿億"
+HAN_NUMBER = re.compile(rf"(?<![第期分十百千万亿{HAN}0-9])(?:半|[一二两兩三四五六七八九十][{HAN}]*(?:点[{HAN[:11]}]+)?)")
+FRACTION = re.compile(rf"([{HAN}]+)分之([{HAN}]+(?:点[{HAN[:11]}]+)?|[0-9]+(?:\.[0-9]+)?)")
+WORD_NUMBER = re.compile(
+    rf"\b(?:(?P<half>half an?)|(?P<tens>{'|'.join(WORDS)})(?:-(?P<ones>{'|'.join(ONES)}))?)"
+    r"(?:[ -](?P<scale>hundred|thousand|million|billion))?\b",
+    RE,
+)
+CLOCK = re.compile(r"(?<![0-9A-Za-z:.])(?:([0-9]{1,4}):)?([0-9]{1,2}):([0-5][0-9])(?![0-9:]|\.[0-9])")
+_H, _M = r"\s*(?:小时|小時|hours?|hrs?|h)", r"\s*(?:分钟|分鐘|分|minutes?|mins?|m)"
+_S = r"\s*(?:秒钟?|seconds?|secs?|s)(?![A-Za-z])"
+_AND = r"(?:\s|,|and|零|又)*"
+SPOKEN = re.compile(
+    rf"(?<![0-9.,])(?:([0-9]+){_H}{_AND})?([0-9]{{1,2}}){_M}{_AND}([0-9]{{1,2}}){_S}"
+    rf"|(?<![0-9.,])([0-9]+){_H}{_AND}([0-9]{{1,2}}){_M}(?![A-Za-z])",
+    RE,
+)
+BETWEEN = [re.compile(rf"(?: (?:[a-z]+|[{MASK}{BLANK}]+)){{{n}}}(?= )") for n in (1, 2)]  # four *80 GB* cards
+JOINED = re.compile(r"\s*(?:[-–—~～/、]|到|至|或|和|与|to|or|and)\s*[$¥€]?", RE)  # "85–100 GB", "14/16/16 核"
+RANGE = re.compile(r"\s*(?:[-–—~～]|到|至|to)\s*", RE)
+SEPARATOR_ROW = re.compile(r"[\s|:+-]*-[\s|:+-]*")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A figure as it stands in a text. `unit` is canonical ("GB", "card", "hour", ...; "" if none or money).
+
+    `currency` is "CNY", "USD", ... or None; `period` is "hour", "day", ... for a rate. The last printed
+    digit stands at 10^-decimals, so 2.06 万 has -2. Clock times and "1 小时 42 分" have unit "duration", in seconds.
+    """
+
+    text: str
+    value: Decimal
+    unit: str
+    currency: str | None
+    period: str | None
+    decimals: int
+    start: int
+    end: int
+
+    @property
+    def measure(self) -> Measure:
+        return Measure(self.unit, self.currency, self.period)
+
+
+def extract_figures(text: str, names: Collection[str] = ()) -> list[Printed]:
+    """All figures of a text, in order. A bare number in `names` (4090, 8358) is a name unless a unit follows."""
+    clean = _clean(text)
+    masked = _mask(clean, frozenset(names))[0]
+    found = []
+    for reader in (_durations, _fractions, _numbers, _han_numbers, _word_numbers):
+        for figure in reader(masked):
+            found.append(figure)
+            masked = masked[: figure.start] + BLANK * (figure.end - figure.start) + masked[figure.end :]
+    found.sort(key=lambda figure: (figure.start, figure.end))
+    found = _share_units(found, clean)
+    return [replace(_from_context(figure, clean), text=text[figure.start : figure.end]) for figure in found]
+
+
+def extract_identifiers(text: str, names: Collection[str] = ()) -> list[str]:
+    """Codes with digits that are no figures (A100, 3D, 16-bit) and the years of dates; `names` are left out."""
+    return _mask(_clean(text), frozenset(names))[1]
+
+
+def _clean(text: str) -> str:
+    """Same length: full-width and foreign digits become 0-9, emphasis becomes space, 8xA100 becomes 8×A100."""
+    text = re.sub(r"\*\*|__|~~|`", lambda match: " " * len(match.group()), text)
+    text = "".join(_plain(character) for character in text) if not text.isascii() else text
+    text = re.sub(r"(?<=[0-9])( ?)[x*](?= ?[A-Z0-9])", r"\1×", text)
+    return re.sub(r"(?<![A-Za-z0-9])[xX](?=[0-9])", "×", text)
+
+
+def _plain(character: str) -> str:
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    if "Ａ" <= character <= "ｚ" or character in "％．￥＄／":
+        return unicodedata.normalize("NFKC", character)
+    return " " if character in "\u3000\u00a0\u200b\u200c\u200d\u2060\ufeff" else character
+
+
+def _mask(text: str, names: frozenset[str]) -> tuple[str, list[str]]:
+    """The text with layout and identifiers overwritten, and the identifiers (without those in `names`)."""
+    text = LAYOUT.sub(lambda match: BLANK * len(match.group()), text)
+    identifiers: list[str] = []
+
+    def overwrite(match: re.Match[str]) -> str:
+        if not _is_identifier(match, text):
+            return match.group()
+        if match.re is DATE:
+            identifiers.extend(re.findall(r"(?:19|20)[0-9]{2}", match.group()))
+        elif match.re is not known:
+            identifiers.append(match.group())
+        return MASK * len(match.group())
+
+    known = _names_pattern(names)
+    for pattern in (known, DATE, VERSION, PRECISION, BRAND, CODE, DIGITS_FIRST):
+        text = pattern.sub(overwrite, text)
+    return text, identifiers
+
+
+@lru_cache(maxsize=16)
+def _names_pattern(names: frozenset[str]) -> re.Pattern[str]:
+    """Names with digits, longest first; not those that hold a figure themselves, such as "A100 40GB"."""
+    kept = [n for n in names if re.search("[0-9]", n) and not re.search(r"[0-9]\s?[GT]i?B?\b", n)]
+    longest_first = "|".join(re.escape(name) for name in sorted(kept, key=len, reverse=True))
+    return re.compile(rf"(?<![A-Za-z0-9.,])(?:{longest_first or '(?!)'})(?![A-Za-z0-9]|[.,][0-9])", RE)
+
+
+def _is_identifier(match: re.Match[str], text: str) -> bool:
+    """Whether what looks like a name is one: "4090 张" may be, "4090 元" and "2048 GPUs in all" are not."""
+    if match.re is CODE:
+        return bool(re.search("[0-9]", match.group()))
+    if match.re is DIGITS_FIRST:
+        at = match.end(1)
+        return measure_after(text, at)[0] == NONE and scale_after(text, at)[1] == at and not EXPONENT.match(text, at)
+    if not match.group()[-1:].isdigit() or match.re is VERSION:
+        return True
+    after = measure_after(text, match.end())[0]
+    if match.re is DATE:
+        return after == NONE
+    bought = measure_before(text, match.start(), money=False).currency
+    return not bought and not after.currency and after.unit in ("", "card", "machine", "count")
+
+
+def _durations(text: str) -> Iterator[Printed]:
+    for pattern in (CLOCK, SPOKEN):
+        for match in pattern.finditer(text):
+            parts = [Decimal(part or 0) for part in match.groups()]
+            hours, minutes, seconds = parts[:3] if match[3] else (parts[3], parts[4], Decimal(0))
+            value = hours * 3600 + minutes * 60 + seconds
+            yield Printed("", value, "duration", None, None, 0, match.start(), match.end())
+
+
+def _fractions(text: str) -> Iterator[Printed]:
+    """百分之四十一 is 41 %; 三分之一 is 0.33 times."""
+    for match in FRACTION.finditer(text):
+        below = _han_values(match[1])[0]
+        above = Decimal(match[2]) if match[2][0].isdigit() and match[2].isascii() else _han_values(match[2])[0]
+        if below == 100:
+            yield Printed("", above, "%", None, None, _decimals(above), match.start(), match.end())
+        elif below:
+            share = (above / below).quantize(Decimal("0.01"))
+            yield Printed("", share, "x", None, None, 2, match.start(), match.end())
+
+
+def _decimals(value: Decimal) -> int:
+    return max(0, -int(value.as_tuple().exponent))
+
+
+def _numbers(text: str) -> Iterator[Printed]:
+    """Arabic numbers with their scale (万, k, million), unit, currency and period."""
+    for match in NUMBER.finditer(text):
+        digits = re.sub("[,\u2009\u202f]", "", match.group())
+        value = Decimal(digits)
+        exponent, end, billion = scale_after(text, match.end())
+        measure, after = measure_after(text, end)
+        yield _printed(text, match.start(), after, value.scaleb(exponent), measure,
+                       decimals=-int(value.as_tuple().exponent) - exponent, billion=billion,
+                       many=text[end:after].strip(), fine="." in digits or exponent > 0)  # fmt: skip
+
+
+def _printed(
+    text: str, start: int, end: int, value: Decimal, measure: Measure,
+    *, decimals: int = 0, billion: bool = False, many: str = "", fine: bool = False,
+) -> Printed:  # fmt: skip
+    """Joins what stands behind the number with the currency sign or period before it."""
+    before = measure_before(text, start, money=bool(measure.currency) or many.startswith(("块", "塊")))
+    if many.startswith(("块", "塊")) and measure.unit == "card" and (fine or before.period):
+        measure = Measure("", "CNY", None)  # 28.64 块, 每小时 28 块
+    if before.currency and measure.currency not in (None, before.currency):
+        measure = Measure("", f"{before.currency} or {measure.currency}", measure.period)  # "$9 元" fits no evidence
+    elif before.currency:
+        rate = PER.match(text, end)  # "$9 per month"
+        end = rate.end() if rate else end
+        measure = Measure("", before.currency, measure.period or _period(rate))
+    if billion and measure == NONE:
+        measure = Measure("parameter")  # 70B
+    if measure != NONE and measure.unit not in ("%", "x"):
+        measure = replace(measure, period=measure.period or before.period)
+    return Printed("", value, measure.unit, measure.currency, measure.period, decimals, start, end)
+
+
+def _han_numbers(text: str) -> Iterator[Printed]:
+    """两张, 三倍, 半年, 三四天: only before a measure word."""
+    for match in HAN_NUMBER.finditer(text):
+        measure, end = measure_after(text, match.end())
+        if measure != NONE:
+            for value in _han_values(match.group()):
+                yield _printed(text, match.start(), end, value, measure, decimals=_decimals(value))
+
+
+def _han_values(run: str) -> list[Decimal]:
+    """一百二十 -> [120], 三四 -> [3, 4], 一点五 -> [1.5], 半 -> [0.5], 两万五 -> [25000]."""
+    if run == "半":
+        return [Decimal("0.5")]
+    whole, _, tail = run.partition("点")
+    digits = [HAN_DIGITS.get(c) for c in whole]
+    if all(d is not None for d in digits):
+        if len(digits) == 2 and digits[1] == (digits[0] or 0) + 1 and not tail:
+            return [Decimal(d or 0) for d in digits]
+        value = Decimal("".join(map(str, digits)))
+    else:
+        value = Decimal(_han_whole(whole))
+    return [value + Decimal("0." + "".join(str(HAN_DIGITS[c]) for c in tail))] if tail else [value]
+
+
+def _han_whole(run: str) -> int:
+    total = section = digit = last = 0
+    for character in run:
+        if character in HAN_DIGITS:
+            digit = HAN_DIGITS[character]
+            last = 1 if digit == 0 else last  # after 零 the next digit counts ones
+        elif character in "亿億":
+            total, section, digit, last = (total + section + digit) * 10**8, 0, 0, 10**8
+        elif character in "万萬":
+            total, section, digit, last = total + (section + digit) * 10**4, 0, 0, 10**4
+        else:
+            last = {"十": 10, "百": 100, "千": 1000}[character]
+            section, digit = section + (digit or 1) * last, 0
+    return total + section + (digit * last // 10 if last >= 100 else digit)
+
+
+def _word_numbers(text: str) -> Iterator[Printed]:
+    """four cards, twenty-five hours, half a day: only before a noun that is counted."""
+    for match in WORD_NUMBER.finditer(text):
+        power = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9}.get((match["scale"] or "").lower(), 0)
+        places = [match.end(), *(between.end() for pattern in BETWEEN if (between := pattern.match(text, match.end())))]
+        measure, end = next((read for read in (measure_after(text, at) for at in places) if read[0] != NONE), (NONE, 0))
+        if measure != NONE:
+            number = Decimal("0.5") if match["half"] else Decimal(WORDS[match["tens"].lower()])
+            number += WORDS[match["ones"].lower()] if match["ones"] else 0
+            decimals = 1 if match["half"] else 0
+            yield _printed(text, match.start(), end, number.scaleb(power), measure, decimals=decimals)
+
+
+def _share_units(found: Sequence[Printed], text: str) -> list[Printed]:
+    """In a range or list the last unit counts for all; a leading currency sign counts for what follows."""
+    shared = list(found)
+    for i in range(len(shared) - 2, -1, -1):
+        left, right = shared[i], shared[i + 1]
+        if left.measure == NONE and JOINED.fullmatch(text, left.end, right.start):
+            shared[i] = _scaled_like(left, right, text)
+    for i, (left, right) in enumerate(pairwise(shared)):
+        if right.measure == NONE and left.currency and JOINED.fullmatch(text, left.end, right.start):
+            shared[i + 1] = replace(right, currency=left.currency, period=left.period)
+    return shared
+
+
+def _scaled_like(left: Printed, right: Printed, text: str) -> Printed:
+    """2–3 万元 means 20,000 to 30,000; 5000–1 万 does not mean 50 million."""
+    exponent = 0
+    if RANGE.fullmatch(text, left.end, right.start) and (number := NUMBER.match(text, right.start)):
+        exponent = scale_after(text, number.end())[0]
+        exponent = exponent if left.value.scaleb(exponent) < right.value else 0
+    return replace(left, value=left.value.scaleb(exponent), decimals=left.decimals - exponent,
+                   unit=right.unit, currency=right.currency, period=right.period)  # fmt: skip
+
+
+def _from_context(figure: Printed, text: str) -> Printed:
+    """The unit that a table heading, a row label or `label (unit) = value` gives to a bare number."""
+    if figure.measure != NONE:
+        return figure
+    start = text.rfind("\n", 0, figure.start) + 1
+    line = text[start : (text.find("\n", figure.end) + 1 or len(text) + 1) - 1]
+    if "|" in line:
+        labels = _cell_labels(text[:start].split("\n")[:-1], line, line.count("|", 0, figure.start - start))
+        measure = next((m for m in map(read_label, labels) if m != NONE), NONE)
+    else:
+        label = re.search(r"((?:[(（][^()（）]*[)）]|[^;；|,，。=：:()（）]){1,60})\s*[=：:]\s*(?:约|≈|~)?\s*$", line[: figure.start - start])
+        measure = _row_measure(label[1], line) if label else NONE
+    return replace(figure, unit=measure.unit, currency=measure.currency, period=measure.period)
+
+
+def _cell_labels(above: list[str], line: str, column: int) -> list[str]:
+    """The heading of a cell's column, if a separator row marks one, and the first cell of its row."""
+    labels = []
+    for i in range(len(above) - 1, 0, -1):
+        if "|" not in above[i]:
+            break
+        if SEPARATOR_ROW.fullmatch(above[i]):
+            labels = above[i - 1].split("|")[column : column + 1]
+            break
+    return [*labels, line.strip().strip("|").split("|")[0]]
+
+
+def _row_measure(label: str, line: str) -> Measure:
+    """The unit in a label; for a price in `price = 28.64; currency = CNY; price per = hour`, its neighbours."""
+    measure = read_label(label)
+    if measure != NONE or not re.search("价|費|费|price|cost", label, RE):
+        return measure
+    currency = re.search(r"(?:货币|currency)\s*=\s*([^;；\n]+)", line, RE)
+    period = re.search(r"(?:计价单位|price per)\s*=\s*([^;；\n]+)", line, RE)
+    found = read_label(currency[1]) if currency else NONE
+    return replace(found, period=read_label("per " + period[1]).period if period else found.period)

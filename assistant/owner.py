@@ -1,0 +1,217 @@
+"""One process owns the index: the lock that names the owner, and how another process asks it over HTTP.
+
+The lock is a kernel lock on home()/owner.lock, so an owner that is killed leaves nothing to clean up. This module
+neither opens the index nor serves anything.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import IO
+
+import httpx
+from pydantic import TypeAdapter
+
+from assistant.evidence import Answer, Event
+from knowledge.weights import home
+
+# A reader that looks whether the lock is taken holds it itself for an instant; waiting this long outlasts that.
+_SETTLE_SECONDS = 1.0
+_RETRY_SECONDS = 0.02
+# Silence of the server, not the length of the answer, is what ends a request.
+_TIMEOUT = httpx.Timeout(connect=5, read=180, write=10, pool=5)
+_EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+class OwnerError(Exception):
+    """What went wrong between this process and the one that owns the index, in both languages.
+
+    IndexOwnedError: another process owns the index.  OwnerFailedError: the owner did not answer.
+    """
+
+
+class IndexOwnedError(OwnerError):
+    """Another process owns the index."""
+
+
+class OwnerFailedError(OwnerError):
+    """The owner could not be reached, is still loading or refused the question."""
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The process that owns the index; `url` is None while it serves no HTTP."""
+
+    pid: int
+    url: str | None
+
+
+class Ownership:
+    """The lock while it is held; released by close(), at the end of a `with` block, or by the death of the process."""
+
+    def __init__(self, handle: IO[str]) -> None:
+        self._handle = handle
+        # A forked child shares the lock, and would keep it after its parent's death.
+        os.register_at_fork(after_in_child=handle.close)
+
+    def announce(self, url: str | None) -> None:
+        """Write down who holds the lock and where it can be asked (None: not over HTTP)."""
+        os.ftruncate(self._handle.fileno(), 0)
+        os.write(self._handle.fileno(), json.dumps({"pid": os.getpid(), "url": url}).encode())
+
+    def close(self) -> None:
+        """Give the index up; may be called twice."""
+        self._handle.close()
+
+    def __enter__(self) -> Ownership:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def acquire(url: str | None = None) -> Ownership:
+    """Become the owner of the index, reachable at `url` (None: not over HTTP, or not yet); raises IndexOwnedError."""
+    handle = _open()
+    if not _lock(handle, fcntl.LOCK_EX):
+        owner = _read(handle)
+        handle.close()
+        where = f" {owner.url}" if owner and owner.url else ""
+        pid = owner.pid if owner else None
+        raise IndexOwnedError(
+            f"知识库正被另一进程使用（pid {pid!r}{where}）。请改用它，或先停止它。 / "
+            f"Another process is using the index (pid {pid!r}{where}). Use that one, or stop it first."
+        )
+    ownership = Ownership(handle)
+    ownership.announce(url)
+    return ownership
+
+
+def current_owner() -> Owner | None:
+    """The process that owns the index now, None when nobody does."""
+    with _open() as handle:
+        deadline = time.monotonic() + _SETTLE_SECONDS
+        while time.monotonic() < deadline:
+            if _try_lock(handle, fcntl.LOCK_SH):
+                return None
+            if owner := _read(handle):
+                return owner
+            time.sleep(_RETRY_SECONDS)  # taken a moment ago, its name not yet written
+    raise OwnerFailedError(
+        f"{str(_path())!r} 被占用，但没有写明占用者。请停止正在运行的 gpu-advisor。 / "
+        f"{str(_path())!r} is locked by a process that left no name: stop the gpu-advisor that is running."
+    )
+
+
+def ask_over_http(owner: Owner, question: str, turns: Sequence[str] = (), thread: str | None = None) -> Answer:
+    """Have the owner answer; raises OwnerFailedError with a sentence for the reader."""
+    with _client(owner) as client:
+        try:
+            response = client.post("/api/ask", json=_body(question, turns, thread))
+        except httpx.HTTPError as error:
+            raise _unreachable(owner, error) from error
+        _check(owner, response)
+        return Answer.model_validate_json(response.content)
+
+
+def stream_over_http(
+    owner: Owner, question: str, turns: Sequence[str] = (), thread: str | None = None
+) -> Iterator[Event]:
+    """The same answer as events while they come; raises OwnerFailedError, also half-way."""
+    accept = {"Accept": "text/event-stream"}
+    with _client(owner) as client:
+        try:
+            with client.stream("POST", "/api/ask", json=_body(question, turns, thread), headers=accept) as response:
+                if response.status_code != HTTPStatus.OK:
+                    response.read()
+                _check(owner, response)
+                yield from _events(owner, response.iter_lines())
+        except httpx.HTTPError as error:
+            raise _unreachable(owner, error) from error
+
+
+def _path() -> Path:
+    return home() / "owner.lock"
+
+
+def _open() -> IO[str]:
+    path = _path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.open("a+", encoding="utf-8")
+
+
+def _lock(handle: IO[str], kind: int) -> bool:
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    while not _try_lock(handle, kind):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_RETRY_SECONDS)
+    return True
+
+
+def _try_lock(handle: IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _read(handle: IO[str]) -> Owner | None:
+    """The name in the lock file; None while its owner is just writing it."""
+    handle.seek(0)
+    try:
+        name = json.loads(handle.read())
+    except json.JSONDecodeError:
+        return None
+    return Owner(pid=int(name["pid"]), url=name["url"])
+
+
+def _client(owner: Owner) -> httpx.Client:
+    if owner.url is None:
+        raise IndexOwnedError(
+            f"知识库正被另一条命令使用（pid {owner.pid}），请稍后再试。 / "
+            f"Another command is using the index (pid {owner.pid}); try again when it has ended."
+        )
+    # trust_env=False: a proxy set for the outside world must not catch requests to this machine.
+    return httpx.Client(base_url=owner.url, timeout=_TIMEOUT, trust_env=False)
+
+
+def _body(question: str, turns: Sequence[str], thread: str | None) -> dict[str, object]:
+    return {"question": question, "turns": list(turns), "thread": thread}
+
+
+def _check(owner: Owner, response: httpx.Response) -> None:
+    if response.status_code == HTTPStatus.OK:
+        return
+    try:
+        sentence = str(response.json()["error"])
+    except (json.JSONDecodeError, KeyError, TypeError):
+        sentence = f"HTTP {response.status_code}"
+    raise OwnerFailedError(f"{owner.url}: {sentence}")
+
+
+def _events(owner: Owner, lines: Iterator[str]) -> Iterator[Event]:
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            data = line.removeprefix("data: ")
+            if name == "error":
+                raise OwnerFailedError(f"{owner.url}: {json.loads(data)['error']}")
+            yield _EVENT.validate_json(data)
+
+
+def _unreachable(owner: Owner, error: httpx.HTTPError) -> OwnerFailedError:
+    return OwnerFailedError(
+        f"{owner.url} 没有回应（{type(error).__name__}）。请检查 gpu-advisor serve 是否仍在运行。 / "
+        f"{owner.url} did not answer ({type(error).__name__}). Check that gpu-advisor serve is still running."
+    )

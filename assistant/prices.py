@@ -1,0 +1,300 @@
+"""Answers about rental and purchase prices: look-up and comparison.
+
+Rows and calculators only. A price that no row holds is refused, and never replaced by a neighbour's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from assistant import render
+from assistant.calculator.calculation import number
+from assistant.evidence import Finding
+from assistant.ledger import Ledger
+from assistant.understand import Request
+from knowledge.catalog import Offer
+
+LEARNING_PLATFORMS = frozenset({"colab", "kaggle", "autodl"})
+
+
+def look_up(request: Request, book: Ledger) -> Finding:
+    """Hourly prices of the GPUs and providers named, each with its host and source."""
+    if refusal := refuse_unknown(request, book):
+        return refusal
+    offers = offers_for(request, book)
+    limit = request.slots.price_per_hour if "limit" in request.aspects else None
+    if limit:
+        return _below(request, book, offers, limit)
+    if not offers:
+        return missing(request, book)
+    if not (request.slots.gpus or request.slots.providers or request.slots.memory_gb):
+        return ask_which(book)
+    mark = book.cite_offers(offers)
+    if len(offers) == 1:
+        head = _one(offers[0], book, mark)
+        body = ""
+    else:
+        head = book.say(f"{_subject(request, book)} 每小时价格（元，低到高）{mark}：", f"Hourly prices of {_subject(request, book)} (CNY, low to high) {mark}:")
+        body = price_table(offers, book)
+    return book.finding("answered", form_note(request, book), head, body, _not_listed(request, book, offers), *_purchase_too(request, book), caveats(offers, book))
+
+
+def compare(request: Request, book: Ledger) -> Finding:
+    """The same rows compared: cheapest, dearest, difference and percentage, ratio, average."""
+    if refusal := refuse_unknown(request, book):
+        return refusal
+    offers = offers_for(request, book)
+    if not offers:
+        return missing(request, book)
+    if not (request.slots.gpus or request.slots.providers):
+        offers = [o for o in offers]
+    if len(offers) == 1:
+        return look_up(request, book)
+    mark = book.cite_offers(offers)
+    if len({o.gpu for o in offers}) > 1:
+        heads = _compare_gpus(request, offers, book)
+    elif len(offers) == 2:
+        heads = [_pair(request, offers[0], offers[1], book)]
+    else:
+        heads = [_extremes(request, offers, book)]
+    if "average" in request.aspects:
+        heads.insert(0, _average(offers, book))
+    return book.finding(
+        "answered", form_note(request, book), "  \n".join(f"{head}{mark}" if i == 0 else head for i, head in enumerate(heads)),
+        price_table(offers, book, differences=True), _not_listed(request, book, offers), caveats(offers, book),
+    )  # fmt: skip
+
+
+def buy(request: Request, book: Ledger) -> Finding:
+    """Purchase prices of cards, low to high, with what the source prints beside them."""
+    if refusal := refuse_unknown(request, book):
+        return refusal
+    purchases = book.catalog.find_purchases(request.slots.gpus)
+    if not purchases:
+        names = render.joined((render.name("gpu", g, book.language) for g in request.slots.gpus), book.language)
+        listed = render.joined((p.gpu for p in book.catalog.find_purchases()), book.language)
+        return book.finding("not_in_knowledge", book.say(
+            f"知识库里没有 {names} 的购卡价格。有购卡价的是：{listed}。", f"The knowledge base has no purchase price for {names}. It has one for: {listed}."))  # fmt: skip
+    mark = book.cite_purchases(purchases)
+    low, high = purchases[0], purchases[-1]
+    if len(purchases) == 1:
+        head = book.say(f"**{low.gpu} 购卡价：{render.amount(low.price, low.currency, 'zh')}/张**{mark}",
+                        f"**Buying one {low.gpu}: {render.amount(low.price, low.currency, 'en')}**{mark}")  # fmt: skip
+    else:
+        head = book.say(
+            f"购卡价从低到高（元/张）{mark}：最便宜是 {low.gpu}（{number(low.price)} 元），最贵是 {high.gpu}（{number(high.price)} 元）。",
+            f"Purchase prices, low to high (CNY per card) {mark}: cheapest {low.gpu} ({number(low.price)} CNY), dearest {high.gpu} ({number(high.price)} CNY).",
+        )
+    rows = [[p.gpu, number(p.price), p.memory_as_printed or book.say("未印", "not printed"), book.say(p.remark_zh or "", p.remark_en or "")] for p in purchases]
+    body = render.table(
+        [book.say("显卡", "Card"), book.say("价格（元/张）", "Price (CNY per card)"), book.say("显存（印作）", "Memory as printed"), book.say("备注", "Remark")], rows
+    )
+    note = book.say("这些是 2023 年讲义里的参考价，日期未注明，只是单卡，不含服务器。", "These are reference prices of a 2023 handout, undated, for the card alone without a server.")
+    return book.finding("answered", head, body, note)
+
+
+def offers_for(request: Request, book: Ledger) -> list[Offer]:
+    """Offers of the named GPUs and providers; a learning platform beside a priced cloud is no price source."""
+    s = request.slots
+    providers = [p for p in s.providers if p not in LEARNING_PLATFORMS] or list(s.providers)
+    return book.catalog.find_offers(s.gpus, providers)
+
+
+def refuse_unknown(request: Request, book: Ledger) -> Finding | None:
+    """A name that no table knows has no price: say so, and offer no other's."""
+    if not request.slots.unknown:
+        return None
+    names = render.joined(request.slots.unknown, book.language)
+    return book.finding("not_in_knowledge", book.say(f"知识库里没有 {names}，给不出它的价格或参数。", f"The knowledge base does not know {names}, so there is no price or specification to give."), _known(book))  # fmt: skip
+
+
+def missing(request: Request, book: Ledger) -> Finding:
+    """No row for what was asked. Purchase prices may exist where rents do not; they are named as such."""
+    s, lang = request.slots, book.language
+    gpus = render.joined((render.name("gpu", g, lang) for g in s.gpus), lang)
+    providers = render.joined((render.name("provider", p, lang) for p in s.providers), lang)
+    subject = " ".join(part for part in (providers, gpus) if part) if lang == "zh" else " ".join(part for part in (gpus, f"at {providers}" if providers else "") if part)
+    bought = book.catalog.find_purchases(s.gpus) if s.gpus and not s.providers else []
+    what = book.say("租用价格", "rental price")
+    text = book.say(f"知识库里没有 {subject} 的{what}。", f"The knowledge base has no {what} for {subject}.")
+    if bought and "rent" not in request.aspects:
+        mark = book.cite_purchases(bought)
+        lines = [book.say(f"{p.gpu} 的购卡价：**{number(p.price)} 元/张**{mark}", f"buying one {p.gpu}: **{number(p.price)} CNY**{mark}") for p in bought]
+        return book.finding("answered", render.bullets(lines), text)
+    return book.finding("not_in_knowledge", text, _elsewhere(request, book) or _known(book))
+
+
+def ask_which(book: Ledger) -> Finding:
+    """Nothing was named: ask for the card, with the choices there are."""
+    gpus = render.joined(dict.fromkeys(o.gpu for o in book.catalog.find_offers()), book.language)
+    providers = render.joined((render.name("provider", p, book.language) for p in dict.fromkeys(o.provider for o in book.catalog.find_offers())), book.language)
+    return book.finding("needs_detail", book.say(
+        f"请问是哪款 GPU、哪家云、几张卡、租多久？目前有时价的 GPU：{gpus}；云：{providers}。",
+        f"Which GPU, which cloud, how many cards and for how long? Hourly prices are known for: {gpus}; clouds: {providers}."))  # fmt: skip
+
+
+def form_note(request: Request, book: Ledger) -> str:
+    """The question names a memory size, but no row of that card says which size it is."""
+    sizes = [number(size) for size in request.slots.memory_gb if size in (40, 80)]
+    if not sizes or "A100" not in request.slots.gpus:
+        return ""
+    size = "/".join(sizes)
+    return book.say(f"价格表没有写明 A100 是 40 GB 还是 80 GB，所以无法确定哪一行是 {size} GB；下面是表里的 A100 价格。",
+                    f"The price table does not say whether an A100 has 40 or 80 GB, so no row can be called the {size} GB one; these are its A100 prices.")  # fmt: skip
+
+
+def price_table(offers: Sequence[Offer], book: Ledger, *, differences: bool = False) -> str:
+    """One row per offer, cheapest first; `differences` adds how much each is above the cheapest of its GPU."""
+    lang = book.language
+    headings = [book.say("云", "Cloud"), "GPU", book.say("价格（元/小时）", "Price (CNY/hour)"), "CPU", book.say("主机内存", "Host memory")]
+    if differences:
+        headings.append(book.say("比同卡最低价贵", "Above the lowest for this card"))
+    rows = []
+    for offer in offers:
+        row = [render.name("provider", offer.provider, lang), offer.gpu, number(offer.price), render.cores(offer, lang), f"{number(offer.host_memory_gib)} GiB"]
+        if differences:
+            row.append(_above(offer, offers, book))
+        rows.append(row)
+    return render.table(headings, rows)
+
+
+def caveats(offers: Sequence[Offer], book: Ledger) -> str:
+    """What the rows do not say, once per answer."""
+    undated = any(not o.as_of for o in offers)
+    forms = sorted({o.gpu for o in offers if not o.gpu_form and len(book.catalog.gpu_memory_gb.get(o.gpu, ())) > 1})
+    several = len(offers) > 1
+    zh = (["价格未注明日期和地域"] if undated else []) + [f"{g} 的形态与显存未注明{'，各家可能不是同一种卡' if several else ''}" for g in forms] + ["内存列是主机内存，不是显存"]
+    en = (["the prices state neither date nor region"] if undated else []) + [
+        f"the form and memory of the {g} are not stated{', so the rows may be different cards' if several else ''}" for g in forms] + ["the memory column is host memory, not GPU memory"]  # fmt: skip
+    return book.say(f"注意：{'；'.join(zh)}。", f"Note: {'; '.join(en)}.")
+
+
+def _one(offer: Offer, book: Ledger, mark: str) -> str:
+    provider, price = render.name("provider", offer.provider, book.language), render.amount(offer.price, offer.currency, book.language, "hour")
+    memory = f"{number(offer.host_memory_gib)} GiB"
+    return book.say(f"**{provider} {offer.gpu}：{price}**（按需，1 张卡，CPU {render.cores(offer, 'zh')}，主机内存 {memory}）{mark}",
+                    f"**{offer.gpu} at {provider}: {price}** (on demand, 1 card, {render.cores(offer, 'en')}, {memory} host memory) {mark}")  # fmt: skip
+
+
+def _subject(request: Request, book: Ledger) -> str:
+    s, lang = request.slots, book.language
+    names = [render.name("provider", p, lang) for p in s.providers] + [render.name("gpu", g, lang) for g in s.gpus]
+    return " ".join(names) or book.say("各 GPU", "all GPUs")
+
+
+def _below(request: Request, book: Ledger, offers: Sequence[Offer], limit: Decimal) -> Finding:
+    fitting = [o for o in offers if o.price <= limit and (request.slots.price_currency or o.currency) == o.currency]
+    if (request.slots.price_currency or "CNY") != "CNY":
+        return book.finding("needs_detail", book.say(
+            "预算是美元，而表里的价格是元；请给出汇率或人民币预算。", "The limit is not in CNY but the prices are; please give an exchange rate or the limit in CNY."))  # fmt: skip
+    shown = render.amount(limit, "CNY", book.language, "hour")
+    if not fitting:
+        book.cite_offers(offers[:1], max_price_cny_per_hour=float(limit))
+        return book.finding("answered", book.say(f"表里没有不高于 {shown} 的 GPU 实例；最便宜的是：", f"No row of the table is at or below {shown}; the cheapest is:"), _one(offers[0], book, "[1]"))
+    mark = book.cite_offers(fitting, max_price_cny_per_hour=float(limit))
+    best = fitting[0]
+    head = book.say(f"不高于 {shown} 的有 {len(fitting)} 个，最便宜的是{render.name('provider', best.provider, 'zh')} {best.gpu}：**{render.amount(best.price, 'CNY', 'zh', 'hour')}**{mark}",
+                    f"{len(fitting)} at or below {shown}; the cheapest is the {best.gpu} at {render.name('provider', best.provider, 'en')}: **{render.amount(best.price, 'CNY', 'en', 'hour')}** {mark}")  # fmt: skip
+    return book.finding("answered", head, price_table(fitting, book), caveats(fitting, book))
+
+
+def _purchase_too(request: Request, book: Ledger) -> list[str]:
+    """Who asks for "the price" without saying rent may mean buying: add the purchase price."""
+    s = request.slots
+    if s.providers or "rent" in request.aspects or request.aspects & {"host"} or not s.gpus:
+        return []
+    purchases = book.catalog.find_purchases(s.gpus)
+    if not purchases:
+        return []
+    mark = book.cite_purchases(purchases)
+    return [book.say(f"若是买卡：{p.gpu} 单卡 {number(p.price)} 元{mark}。", f"To buy instead: one {p.gpu} card, {number(p.price)} CNY {mark}.") for p in purchases]
+
+
+def _not_listed(request: Request, book: Ledger, offers: Sequence[Offer]) -> str:
+    """Pairs that were asked for and have no row."""
+    s, lang, have = request.slots, book.language, {(o.provider, o.gpu) for o in offers}
+    asked = [(p, g) for p in s.providers if p not in LEARNING_PLATFORMS for g in (s.gpus or [o.gpu for o in offers])] or [(None, g) for g in s.gpus]
+    gaps = [(p, g) for p, g in asked if not any(g == gpu and p in (None, provider) for provider, gpu in have)]
+    names = [" ".join(x for x in (render.name("provider", p, lang) if p else "", render.name("gpu", g, lang)) if x) for p, g in dict.fromkeys(gaps)]
+    return book.say(f"没有价格的：{render.joined(names, lang)}。", f"No price is known for: {render.joined(names, lang)}.") if names else ""
+
+
+def _elsewhere(request: Request, book: Ledger) -> str:
+    """Who does list the GPU; names only, since another's price is no answer."""
+    offers = book.catalog.find_offers(request.slots.gpus) if request.slots.gpus else []
+    if not offers:
+        return ""
+    who = render.joined((render.name("provider", p, book.language) for p in dict.fromkeys(o.provider for o in offers)), book.language)
+    gpus = render.joined(dict.fromkeys(o.gpu for o in offers), book.language)
+    return book.say(f"有 {gpus} 时价的云是：{who}。要看这几家的价格吗？", f"Clouds with an hourly price for {gpus}: {who}. Shall I show those?")
+
+
+def _known(book: Ledger) -> str:
+    gpus = render.joined(dict.fromkeys(o.gpu for o in book.catalog.find_offers()), book.language)
+    providers = render.joined((render.name("provider", p, book.language) for p in dict.fromkeys(o.provider for o in book.catalog.find_offers())), book.language)
+    return book.say(f"目前有租用时价的是 {providers} 的 {gpus}。", f"Rental prices are known for {gpus} at {providers}.")
+
+
+def _above(offer: Offer, offers: Sequence[Offer], book: Ledger) -> str:
+    lowest = min(o.price for o in offers if o.gpu == offer.gpu)
+    if offer.price == lowest:
+        return book.say("最低", "lowest")
+    outputs = book.compute("price_difference", dearer=offer.price, cheaper=lowest, currency=offer.currency).outputs
+    return f"+{number(Decimal(outputs['difference']))} (+{outputs['surplus_percent']} %)"
+
+
+def _extremes(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
+    lang = book.language
+    low, high = offers[0], offers[-1]
+
+    def text(offer: Offer, zh: str, en: str) -> str:
+        who, price = render.name("provider", offer.provider, lang), render.amount(offer.price, offer.currency, lang, "hour")
+        return book.say(f"{zh}的是{who}（{price}）", f"{en}: {who} ({price})")
+
+    ends = [text(low, f"{low.gpu} 最便宜", f"{low.gpu} cheapest"), text(high, "最贵", "dearest")]
+    if "dearest" in request.aspects and "cheapest" not in request.aspects:
+        ends.reverse()
+    outputs = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
+    gap = book.say(f"两者相差 {number(Decimal(outputs['difference']))} 元/小时（贵 {outputs['surplus_percent']} %，或便宜 {outputs['saving_percent']} %）",
+                   f"apart by {number(Decimal(outputs['difference']))} CNY/hour ({outputs['surplus_percent']} % more, or {outputs['saving_percent']} % less)")  # fmt: skip
+    head = book.say(f"**{ends[0]}**，{ends[1]}；{gap}。", f"**{ends[0]}**, {ends[1]}; {gap}.")
+    return head if lang == "zh" else head[:2] + head[2].upper() + head[3:]
+
+
+def _pair(request: Request, low: Offer, high: Offer, book: Ledger) -> str:
+    lang = book.language
+    outputs = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
+    gap, more, less, ratio = number(Decimal(outputs["difference"])), outputs["surplus_percent"], outputs["saving_percent"], outputs["ratio"]
+    a, b = render.name("provider", high.provider, lang), render.name("provider", low.provider, lang)
+    zh = (f"**{high.gpu}：{a}比{b}贵 {gap} 元/小时，贵 {more} %**（{ratio} 倍；反过来{b}便宜 {less} %）。",
+          f"**{high.gpu}：{b}比{a}便宜 {gap} 元/小时，便宜 {less} %**（反过来{a}贵 {more} %，是 {ratio} 倍）。")  # fmt: skip
+    en = (f"**{high.gpu}: {a} is {gap} CNY/hour dearer than {b}, {more} % more** ({ratio}x; the other way round, {b} is {less} % cheaper).",
+          f"**{high.gpu}: {b} is {gap} CNY/hour cheaper than {a}, {less} % less** (the other way round, {a} is {more} % dearer, {ratio}x).")  # fmt: skip
+    cheaper_asked = bool({"cheapest"} & request.aspects) or any(w in request.question for w in ("便宜", "省", "低", "less"))
+    return book.say(zh[cheaper_asked], en[cheaper_asked])
+
+
+def _compare_gpus(request: Request, offers: Sequence[Offer], book: Ledger) -> list[str]:
+    """Several GPUs: the ratio at each provider that has more than one of them, and the cheapest of each."""
+    lang, lines = book.language, []
+    for provider in dict.fromkeys(o.provider for o in offers):
+        mine = [o for o in offers if o.provider == provider]
+        if len(mine) < 2:
+            continue
+        low, high = mine[0], mine[-1]
+        outputs = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
+        who, ratio, whole = render.name("provider", provider, lang), outputs["ratio"], int(high.price / low.price)
+        gap = number(Decimal(outputs["difference"]))
+        lines.append(book.say(
+            f"{who}：{high.gpu} 的时价是 {low.gpu} 的 **{ratio} 倍**（贵 {gap} 元/小时；1 张 {high.gpu} 的钱够租 {whole} 张整卡 {low.gpu}）",
+            f"{who}: an {high.gpu} hour costs **{ratio}x** a {low.gpu} hour ({gap} CNY/hour more; the money for one {high.gpu} rents {whole} whole {low.gpu} cards)"))  # fmt: skip
+    best = offers[0]
+    who, price = render.name("provider", best.provider, lang), render.amount(best.price, best.currency, lang, "hour")
+    lines.insert(0, book.say(f"**每小时最便宜的是{who} {best.gpu}：{price}**", f"**Cheapest per hour: {best.gpu} at {who}, {price}**"))
+    return lines
+
+
+def _average(offers: Sequence[Offer], book: Ledger) -> str:
+    result = book.compute("average_price", amounts=[o.price for o in offers], currency=offers[0].currency)
+    return book.say(f"**{len(offers)} 行平均 {number(result.value)} 元/小时**（{result.formula}）", f"**Average of {len(offers)} rows: {number(result.value)} CNY/hour** ({result.formula})")  # fmt: skip

@@ -1,0 +1,39 @@
+"""Answers to what is no question about GPUs: greetings, other subjects, attempts at the rules, the future.
+
+Fixed sentences; no model is asked and no figure is given.
+"""
+
+from __future__ import annotations
+
+from assistant.evidence import Bilingual, Finding, Status
+from assistant.ledger import Ledger
+
+SCOPE = Bilingual(
+    zh="我可以查 GPU 租用和购卡价格并比较、按张数和时长计算费用、算预算能租多久、查微调时长和显存需求，并引用选型文章解释概念和给出建议。",
+    en="I can look up and compare GPU rental and purchase prices, compute what cards cost for a time or what a budget "
+    "rents, tell fine-tuning times and memory needs, and explain concepts and advice from the selection articles.",
+)
+REPLIES: dict[str, tuple[Status, Bilingual]] = {
+    "smalltalk": ("answered", Bilingual(zh="你好！我是 GPU 选型助手 gpu-advisor。", en="Hello! I am gpu-advisor, an assistant for choosing GPUs.")),
+    "off_topic": ("off_topic", Bilingual(zh="抱歉，这个话题不在我的范围内。", en="Sorry, that is outside my field.")),
+    "manipulation": (
+        "off_topic",
+        Bilingual(
+            zh="抱歉，这个我不能做：我不会改变规则、透露内部信息、执行代码，也不协助规避出口管制。",
+            en="Sorry, I can't do that: I don't change my rules, reveal internals, run code or help to evade export controls.",
+        ),
+    ),
+    "forecast": (
+        "not_in_knowledge",
+        Bilingual(
+            zh="我无法预测：知识库里只有已有的价格和资料，没有未来的价格或发布计划。",
+            en="I cannot predict that: the knowledge base holds existing prices and documents, nothing about future prices or releases.",
+        ),
+    ),
+}
+
+
+def reply(intent: str, book: Ledger) -> Finding:
+    """The sentence for the intent, and what can be asked instead."""
+    status, sentence = REPLIES[intent]
+    return book.finding(status, sentence[book.language], SCOPE[book.language])

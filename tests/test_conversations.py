@@ -1,0 +1,128 @@
+"""Threads on disk, and one question asked within a thread."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from assistant.conversations import AdviceFailedError, Conversations, ConversationsVersionError, converse
+from assistant.evidence import Card, Done, Event
+from scripted_advisor import ScriptedAdvisor, broken, plain_answer, silent
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Conversations:
+    return Conversations(tmp_path / "state" / "conversations.sqlite")
+
+
+def test_a_turn_survives_reopening_with_its_whole_answer(store: Conversations) -> None:
+    answer = plain_answer("四张 A100 多少钱？", "**8,118.72 元** [1]", "zh")
+    store.append("t1", answer.question, answer)
+    (turn,) = Conversations(store.path).turns("t1")
+    assert (turn.question, turn.answer) == (answer.question, answer)
+
+
+def test_the_last_questions_come_oldest_first_and_only_of_their_thread(store: Conversations) -> None:
+    for number in range(5):
+        store.append("a", f"a{number}", None)
+        store.append("b", f"b{number}", None)
+    assert store.questions("a", limit=3) == ("a2", "a3", "a4")
+    assert store.questions("never used") == ()
+
+
+def test_a_thread_name_is_data_and_never_sql(store: Conversations) -> None:
+    store.append("kept", "q", None)
+    name = "x'; DROP TABLE turns; --"
+    store.append(name, "odd", None)
+    assert (store.questions(name), store.questions("kept")) == (("odd",), ("q",))
+
+
+def test_writers_side_by_side_lose_no_turn(store: Conversations) -> None:
+    def write(thread: str) -> None:
+        for number in range(20):
+            store.append(thread, str(number), None)
+
+    writers = [threading.Thread(target=write, args=(f"t{index}",)) for index in range(6)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [len(store.turns(f"t{index}")) for index in range(6)] == [20] * 6
+
+
+def test_the_file_is_in_wal_mode(store: Conversations) -> None:
+    database = sqlite3.connect(store.path)
+    assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    database.close()
+
+
+def test_a_file_of_a_newer_version_is_refused_and_left_alone(store: Conversations) -> None:
+    database = sqlite3.connect(store.path)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+    with pytest.raises(ConversationsVersionError, match="99"):
+        Conversations(store.path)
+    database = sqlite3.connect(store.path)
+    assert database.execute("PRAGMA user_version").fetchone() == (99,)
+    database.close()
+
+
+def test_a_follow_up_reaches_the_advisor_with_the_earlier_questions(store: Conversations) -> None:
+    advisor = ScriptedAdvisor()
+    for question in ("first", "second"):
+        list(converse(advisor, question, store=store, thread="t"))
+    list(converse(advisor, "elsewhere", store=store, thread="other"))
+    list(converse(advisor, "no thread", ["given"], store=store))
+    assert advisor.asked == [
+        ("first", ()),
+        ("second", ("first",)),
+        ("elsewhere", ()),
+        ("no thread", ("given",)),
+    ]
+
+
+def test_events_pass_through_unchanged_and_the_answer_is_kept(store: Conversations) -> None:
+    events = list(converse(ScriptedAdvisor(), "q", store=store, thread="t"))
+    done = events[-1]
+    assert [event.kind for event in events] == ["card", "done"]
+    assert isinstance(done, Done)
+    assert store.turns("t")[0].answer == done.answer
+
+
+def test_stopping_half_way_closes_the_advisor_and_keeps_the_question(store: Conversations) -> None:
+    closed: list[bool] = []
+
+    def endless(question: str, turns: Sequence[str]) -> Iterator[Event]:
+        try:
+            while True:
+                yield Card(markdown="more")
+        finally:
+            closed.append(True)
+
+    events = converse(ScriptedAdvisor(endless), "q", store=store, thread="t")
+    next(events)
+    assert isinstance(events, Iterator)
+    events.close()  # type: ignore[attr-defined]
+    assert closed == [True]
+    assert [(turn.question, turn.answer) for turn in store.turns("t")] == [("q", None)]
+
+
+def test_a_fault_is_logged_whole_and_told_without_internals(
+    store: Conversations, caplog: pytest.LogCaptureFixture
+) -> None:
+    events = converse(ScriptedAdvisor(broken), "q", store=store, thread="t")
+    assert next(events).kind == "card"
+    with pytest.raises(AdviceFailedError) as failure:
+        list(events)
+    assert "secret-internals" not in str(failure.value)
+    assert "secret-internals" in caplog.text
+    assert store.questions("t") == ("q",)
+
+
+def test_an_advisor_that_ends_without_an_answer_is_a_fault(store: Conversations) -> None:
+    with pytest.raises(AdviceFailedError):
+        list(converse(ScriptedAdvisor(silent), "q", store=store))

@@ -1,0 +1,132 @@
+"""One process owns the index."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assistant.owner import (
+    IndexOwnedError,
+    Owner,
+    OwnerFailedError,
+    acquire,
+    ask_over_http,
+    current_owner,
+    stream_over_http,
+)
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+URL = "http://127.0.0.1:7860"
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GPU_ADVISOR_HOME", str(tmp_path))
+    return tmp_path
+
+
+@contextlib.contextmanager
+def other_process(code: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that has acquired the index and then runs `code`; killed at the end."""
+    script = f"import os, time\nfrom assistant.owner import acquire\nheld = acquire({URL!r})\n{code}\ntime.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_without_an_owner_there_is_none() -> None:
+    assert current_owner() is None
+
+
+def test_the_owner_is_named_until_it_lets_go() -> None:
+    with acquire() as held:
+        assert current_owner() == Owner(os.getpid(), None)
+        held.announce(URL)
+        assert current_owner() == Owner(os.getpid(), URL)
+    assert current_owner() is None
+
+
+def test_a_second_owner_is_refused_with_the_name_of_the_first() -> None:
+    with other_process("print('held', flush=True)") as process:
+        said(process)
+        with pytest.raises(IndexOwnedError, match=rf"pid {process.pid} {URL}"):
+            acquire()
+
+
+def test_a_killed_owner_leaves_no_stale_lock() -> None:
+    with other_process("print('held', flush=True)") as process:
+        said(process)
+        assert current_owner() == Owner(process.pid, URL)
+        process.kill()
+        process.wait()
+        assert current_owner() is None
+        acquire().close()
+
+
+def test_a_child_forked_by_the_owner_does_not_keep_the_lock_after_its_death() -> None:
+    with other_process("os.fork() or print(os.getpid(), flush=True)") as process:
+        child = int(said(process))
+        process.kill()
+        process.wait()
+        try:
+            assert current_owner() is None
+        finally:
+            os.kill(child, signal.SIGKILL)
+
+
+def test_a_reader_glancing_at_the_lock_does_not_make_acquire_fail(state: Path) -> None:
+    with (state / "owner.lock").open("a+") as glance:
+        fcntl.flock(glance, fcntl.LOCK_SH)
+        release = threading.Timer(0.1, fcntl.flock, (glance, fcntl.LOCK_UN))
+        release.start()
+        acquire().close()
+        release.join()
+
+
+def test_an_owner_that_is_just_writing_its_name_is_waited_for(state: Path) -> None:
+    with (state / "owner.lock").open("a+") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+        def write() -> None:
+            time.sleep(0.1)
+            handle.write('{"pid": 7, "url": null}')
+            handle.flush()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert current_owner() == Owner(7, None)
+        writer.join()
+
+
+def test_an_owner_without_http_is_named_instead_of_asked() -> None:
+    with pytest.raises(IndexOwnedError, match="pid 7"):
+        ask_over_http(Owner(7, None), "q")
+
+
+def test_an_owner_that_does_not_answer_is_named_with_what_to_check() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    owner = Owner(7, f"http://127.0.0.1:{port}")
+    with pytest.raises(OwnerFailedError, match=rf"127\.0\.0\.1:{port}.*serve"):
+        ask_over_http(owner, "q")
+    with pytest.raises(OwnerFailedError, match=rf"127\.0\.0\.1:{port}.*serve"):
+        list(stream_over_http(owner, "q"))
