@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from assistant import intent, numerals, quantities
+from assistant import numerals, quantity_joins, quantity_reader, tokens
 from assistant.answer import Resources, answer, prompt
 from assistant.evidence import Answer, Done, Event
 from assistant.intent import Span, open_classifier
@@ -95,5 +95,5 @@ def _open_index(embedder, progress: Callable[[int, int], None] | None) -> Index:
 
 
 def _linked_by() -> list[Path]:
-    modules = (names, numerals, quantities, intent)
+    modules = (names, numerals, tokens, quantity_reader, quantity_joins)
     return [names.TABLE, *(Path(module.__file__) for module in modules if module.__file__)]

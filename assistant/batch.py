@@ -34,7 +34,7 @@ def answer_file(file: Path, out: Path | None, progress: Callable[[int, int], Non
     Raises BatchError for a line that is no question, and what the server or the index raise.
     """
     questions = _read(file)
-    with _answering(progress) as answer, _writing(out) as write:
+    with _writing(out) as write, _answering(progress) as answer:
         for question in questions:
             row: dict[str, Any] = {"id": question.id} | answer(question).model_dump(mode="json")
             write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -43,8 +43,13 @@ def answer_file(file: Path, out: Path | None, progress: Callable[[int, int], Non
 def _read(file: Path) -> list[Question]:
     if not file.is_file():
         raise BatchError(f"没有这个文件 / there is no file {str(file)!r}")
+    try:
+        # split("\n"): a JSON string may hold other line ends, such as U+2028, as they are
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise BatchError(f"{file.name} 不是 UTF-8 文件 / is not a UTF-8 file: {error}") from error
     questions = []
-    for number, line in enumerate(file.read_text(encoding="utf-8-sig").splitlines(), start=1):
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
@@ -52,7 +57,8 @@ def _read(file: Path) -> list[Question]:
         except ValidationError as error:
             fault = error.errors()[0]
             where = ".".join(map(str, fault["loc"])) or "line"
-            raise BatchError(f"{file.name} 第 {number} 行 / line {number}: {where}: {fault['msg']}, got {line[:80]!r}") from error
+            what = f"{where}: {fault['msg']}, got {line[:80]!r}"
+            raise BatchError(f"{file.name} 第 {number} 行 / line {number}: {what}") from error
     return questions
 
 
@@ -81,5 +87,7 @@ def _writing(out: Path | None) -> Iterator[Callable[[str], object]]:
     if out is None:
         yield sys.stdout.write
         return
-    with out.open("w", encoding="utf-8") as file:
-        yield lambda line: (file.write(line), file.flush())
+    if not out.parent.is_dir():
+        raise BatchError(f"没有这个文件夹 / there is no folder {str(out.parent)!r} for {out.name!r}")
+    with out.open("w", encoding="utf-8", buffering=1) as file:
+        yield file.write

@@ -11,14 +11,16 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 if TYPE_CHECKING:
     from assistant.evidence import Answer, Event
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="GPU 选型助手 / GPU advisor")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="GPU 选型助手 / GPU advisor"
+)
 prices_app = typer.Typer(no_args_is_help=True, help="租用价格 / rental prices")
 models_app = typer.Typer(no_args_is_help=True, help="模型文件 / model files")
 knowledge_app = typer.Typer(no_args_is_help=True, help="知识库 / the knowledge base")
@@ -80,12 +82,7 @@ def calc(
         typer.echo(json.dumps(CALCULATORS[name].given.model_json_schema(), ensure_ascii=False, indent=2))
         return
     try:
-        given = json.loads(arguments or "{}")
-        if not isinstance(given, dict):
-            _fail(f"--json must be a JSON object such as '{{\"hours\": 72}}', got {arguments!r}")
-        typer.echo(calculate_json(name, given)[1].model_dump_json(indent=2))
-    except json.JSONDecodeError as error:
-        _fail(f"--json is not JSON ({error}): {arguments!r}")
+        typer.echo(calculate_json(name, _json_object(arguments or "{}"))[1].model_dump_json(indent=2))
     except ToolError as error:
         _fail(str(error))
 
@@ -114,7 +111,9 @@ def models_list() -> None:
     from knowledge.weights import list_models
 
     for model in list_models():
-        typer.echo(f"{model.role}: {model.name}  {model.size_bytes:,} bytes  {model.state}  {model.licence}  {model.path}")
+        typer.echo(
+            f"{model.role}: {model.name}  {model.size_bytes:,} bytes  {model.state}  {model.licence}  {model.path}"
+        )
 
 
 @models_app.command("pull")
@@ -190,7 +189,9 @@ def _events(question: str, thread: str) -> Iterator[Event]:
 
             advisor = open_advisor(_progress)
             try:
-                yield from converse(advisor, question, (), store=Conversations(home() / "conversations.sqlite"), thread=thread or None)
+                yield from converse(
+                    advisor, question, (), store=Conversations(home() / "conversations.sqlite"), thread=thread or None
+                )
             finally:
                 advisor.close()
     except OwnerError as error:
@@ -200,10 +201,11 @@ def _events(question: str, thread: str) -> Iterator[Event]:
 def _ask_file(file: Path, out: Path | None) -> None:
     """Every question of a JSON-lines file in one process; a bad line is named and nothing is answered."""
     from assistant.batch import BatchError, answer_file
+    from assistant.owner import OwnerError
 
     try:
         answer_file(file, out, _progress)
-    except BatchError as error:
+    except (BatchError, OwnerError) as error:
         _fail(str(error))
 
 
@@ -217,10 +219,20 @@ def _last(events: Iterator[Event]) -> Answer:
     return answer
 
 
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
+        _fail(f"--json 不是 JSON / is not JSON ({error}): {text[:200]!r}")
+    if not isinstance(given, dict):
+        _fail(f"--json 应是 JSON 对象 / must be a JSON object such as '{{\"hours\": 72}}', got {text[:200]!r}")
+    return given
+
+
 def _progress(done: int, total: int) -> None:
     typer.echo(f"\r索引 / index {done}/{total}", err=True, nl=done == total)
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     typer.echo(message, err=True)
     sys.exit(1)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from assistant import prices, render
-from assistant.calculator.calculation import HOURS_PER_MONTH, number
+from assistant.calculator import rental
+from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
-from assistant.understand import HOURS_OF_UNIT, Item, Period, Request
+from assistant.understand import Item, Period, Request
 from knowledge.catalog import Offer
 
 STANDARD_PERIODS = ("hour", "day", "week", "month", "year")
@@ -42,7 +43,7 @@ def cost(request: Request, book: Ledger) -> Finding:
     if not rates:
         return prices.missing(request, book)
     count, count_note = _count(request, book)
-    periods = _periods(request)
+    periods = _periods(request, book)
     if not periods:
         return _standard_periods(request, rates, count, count_note, book)
     if len(rates) == 1:
@@ -65,7 +66,7 @@ def budget(request: Request, book: Ledger) -> Finding:
         return book.finding("needs_detail", book.say(
             f"预算是 {shown}，而价格是人民币；没有约定汇率不能换算。请给出汇率，或直接给人民币预算。",
             f"The budget is {shown} but the prices are in CNY, and without an agreed rate they are not converted. Please give an exchange rate or the budget in CNY."))  # fmt: skip
-    periods = _periods(request)
+    periods = _periods(request, book)
     if periods and "payback" not in request.aspects:
         return _cards_for(request, rates, periods[0], book)
     return _hours_for(request, rates, book)
@@ -76,8 +77,8 @@ def _stop(request: Request, book: Ledger, *, need_gpu: bool = True) -> Finding |
     s = request.slots
     if request.bad_quantity:
         return book.finding("needs_detail", book.say(
-            f"“{request.bad_quantity}”不是有效的数量：时长、张数和金额必须大于 0。请给一个正数。",
-            f"“{request.bad_quantity}” cannot be used: time, number of cards and money must be above 0. Please give a positive value."))  # fmt: skip
+            f"“{request.bad_quantity}”不是有效的数量：时长、张数和金额必须是正数，请重新给出。",
+            f"“{request.bad_quantity}” cannot be used: time, number of cards and money must be positive. Please give a positive value."))  # fmt: skip
     if refusal := prices.refuse_unknown(request, book):
         return refusal
     if need_gpu and not (s.gpus or s.providers or s.workloads):
@@ -115,18 +116,26 @@ def _count(request: Request, book: Ledger) -> tuple[int, str]:
     return 1, book.say("按 1 张卡计算。", "Reckoned for 1 card.")
 
 
-def _periods(request: Request) -> list[Period]:
+def _periods(request: Request, book: Ledger) -> list[Period]:
     """The times asked for, in hours really used: 22 days of 8 hours are 176 h."""
     s = request.slots
-    per_day = s.hours_per_day
-    if not per_day or per_day == 24:
-        return list(s.periods) or ([_standard("month")] if per_day and s.money else [])
-    used = [Period(p.hours / 24 * per_day, p.value, p.unit, p.text) for p in s.periods if p.unit not in ("hour", "gpu-hour")]
-    return used or ([_standard("day", per_day)] if not s.periods else list(s.periods))
+    per_day = s.hours_per_day or Decimal(24)
+    said = list(s.periods)
+    if not said and s.hours_per_day:
+        said = [_standard("month" if per_day == 24 and s.money else "day")]
+    return [_in_hours(period, per_day, book) for period in said]
 
 
-def _standard(unit: str, hours: Decimal | None = None) -> Period:
-    return Period(hours or HOURS_OF_UNIT[unit], Decimal(1), unit, unit)
+def _in_hours(period: Period, per_day: Decimal, book: Ledger) -> Period:
+    """The period with its hours computed on the record; hours and GPU-hours are what they are."""
+    if period.unit in ("hour", "gpu-hour", "clock"):
+        return period
+    result = book.compute("period_hours", value=period.value, unit=period.unit, hours_per_day=per_day)
+    return Period(result.value, period.value, period.unit, period.text)
+
+
+def _standard(unit: str) -> Period:
+    return Period(rental.HOURS_OF_UNIT[unit], Decimal(1), unit, unit)
 
 
 def _single(request: Request, rate: Rate, count: int, note: str, periods: Sequence[Period], book: Ledger) -> Finding:
@@ -163,7 +172,7 @@ def _several(request: Request, rates: Sequence[Rate], count: int, note: str, per
 def _standard_periods(request: Request, rates: Sequence[Rate], count: int, note: str, book: Ledger) -> Finding:
     """No time was said: the cost per hour, day, week, month and year."""
     lang, rows = book.language, []
-    periods = [_standard(unit) for unit in STANDARD_PERIODS]
+    periods = [_in_hours(_standard(unit), Decimal(24), book) for unit in STANDARD_PERIODS]
     for rate in rates:
         totals = [book.compute("rental_cost", gpus=count, hours=p.hours, price_per_hour=rate.price, currency=rate.currency).value for p in periods]
         rows.append([rate.label, rate.gpu, *(f"{t:,.2f}" for t in totals)])
@@ -174,7 +183,7 @@ def _standard_periods(request: Request, rates: Sequence[Rate], count: int, note:
 
 def _order(request: Request, book: Ledger) -> Finding:
     """A mixed order, such as two T4 at one cloud and one at another: the sum of its lines."""
-    periods = _periods(request) or [_standard("month")]
+    periods = _periods(request, book) or [_in_hours(_standard("month"), Decimal(24), book)]
     lines, total, lang = [], Decimal(0), book.language
     offers = []
     for item in request.slots.items:
@@ -275,13 +284,10 @@ def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Peri
 
 
 def _month_note(periods: Sequence[Period], book: Ledger) -> str:
-    units = {p.unit for p in periods}
-    if not units & {"month", "quarter"}:
+    """How long a month was taken to be, if one was."""
+    if not any(period.unit in ("month", "quarter") for period in periods):
         return ""
-    month = next((p for p in periods if p.unit == "month"), None)
-    if month and month.value and month.hours / month.value != HOURS_PER_MONTH:
-        return ""
-    return book.say("1 个月按 730 小时计（8,760 ÷ 12；按 30 天则是 720 小时）。", "1 month is taken as 730 hours (8,760 ÷ 12; 30 days would be 720 hours).")
+    return rental.MONTH.text[book.language] + book.say("。", ".")
 
 
 def _wan(request: Request, rate: Rate, count: int, periods: Sequence[Period], book: Ledger) -> str:

@@ -12,7 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 Language = Literal["zh", "en"]
 Status = Literal["answered", "needs_detail", "not_in_knowledge", "off_topic", "unavailable"]
-JsonDecimal = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="json")]
+
+
+def _json_number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+JsonDecimal = Annotated[Decimal, PlainSerializer(_json_number, return_type=int | float, when_used="json")]
 
 
 class Frozen(BaseModel):

@@ -41,7 +41,7 @@ CURRENCIES = {
     "CNY": r"¥|CNY(?![A-Za-z])|RMB(?![A-Za-z])|人民[币幣]元?|元|圆|yuan\b|renminbi\b|块钱|塊錢"
            r"|块(?=\s*(?:/|每|多|左右|一(?:小时|天|个?月|年)))",
 }  # fmt: skip
-SIGN_BEFORE = re.compile(r"(HK\$|US\$|\$|¥|€|£|HKD|USD|EUR|CNY|RMB|人民币)\s*(?:约|≈|~)?\s*$", RE)
+SIGN_BEFORE = re.compile(r"(HK\$|US\$|\$|¥|€|£|HKD|USD|EUR|CNY|RMB|人民币)[^\S\n]*(?:约|≈|~)?[^\S\n]*$", RE)
 UNITS = {  # canonical unit -> spellings; the first that fits wins, so longer ones stand first
     "%": r"%|per ?cent(?:age points?)?\b|pct\b|百分点|个点", "TOPS": r"TOPS\b", "TFLOPS": r"TFLOPS?\b|TFLOP/s",
     "TB/s": r"TB/s|TBps\b", "GB/s": r"G[i]?B(?:/s|ps\b| per second\b| s\b)", "MB/s": r"MB/s", "Gbps": r"Gbps\b|Gb/s",

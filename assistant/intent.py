@@ -1,7 +1,10 @@
-"""Which kind of question is this? A linear classifier over the masked question, taught by intents.jsonl.
+"""Which kind of question is this? A linear classifier over the question, taught by intents.jsonl.
 
 It finds no names and no numbers (the caller passes their spans) and it answers nothing. A new phrasing is taught by
 adding a line to intents.jsonl. Where it is unsure it abstains, and the caller decides what to do.
+
+Features: the embedding of the question as it is, character n-grams of the question with names and numbers masked by
+their kind, and which kinds were there. (Embedding the masked question as well did not help; see evals/RESULTS.md.)
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 import zlib
 from collections import Counter
@@ -26,10 +30,12 @@ INTENTS = (
     "off_topic", "manipulation", "forecast",
 )  # fmt: skip
 THRESHOLD = 0.55  # best probability below which it abstains; see evals/RESULTS.md
+LEAST_INTENTS = 3
 LONGEST_NGRAM = 4
 BUCKETS = 1 << 14
-WEIGHTS = {"embedding": 3.0, "ngrams": 2.0, "slots": 1.0}  # chosen by cross-validation over intents.jsonl
-REGULARISATION = 4.0  # sklearn's C
+WEIGHTS = {"embedding": 6.0, "ngrams": 2.0, "slots": 1.0}  # chosen by cross-validation over intents.jsonl
+REGULARISATION = 3.0  # sklearn's C
+ONE_HOUR = re.compile(r"(?:每|一|1|/|per|an?|each)? ?个?(?:小?时|钟头|h|hr|hour)(?:ly)?")
 MAX_SLOT_COUNT = 3  # "two cards compared" matters, "five or six" does not
 
 Span = tuple[int, int, str]
@@ -139,30 +145,42 @@ def load_lines(path: Path = LINES) -> list[Line]:
 
 
 def train(lines: Sequence[Line], linker: Linker, embedder: Embedder) -> Parameters:
-    """Fit a multinomial logistic regression; the result depends on nothing but its arguments."""
+    """Fit a multinomial logistic regression; the result depends on nothing but its arguments.
+
+    Raises IntentDataError where the lines have fewer than three intents (sklearn has another model for two).
+    """
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 
+    known = sorted({line.intent for line in lines})
+    if len(known) < LEAST_INTENTS:
+        raise IntentDataError(f"{len(lines)} lines with too few intents to tell apart: {', '.join(known)!r}; add lines")
     linked = [linker(line.text) for line in lines]
     texts, spans = [text for text, _ in linked], [spans for _, spans in linked]
     kinds = tuple(sorted({_kind(text, span) for text, found in linked for span in found}))
     rarity = _rarity([mask(text, found) for text, found in linked])
     features = _features(texts, spans, embedder, kinds, rarity)
+    # e5 vectors all point much the same way: without their mean the fit takes a quarter of the time. The mean goes
+    # into the bias afterwards, so that the model is the same.
+    mean = np.zeros(features.shape[1], dtype=np.float32)
+    width = features.shape[1] - BUCKETS - _slot_width(kinds)
+    mean[:width] = features[:, :width].mean(axis=0)
     model = LogisticRegression(C=REGULARISATION, max_iter=300, tol=1e-3)
-    model.fit(csr_matrix(features), [line.intent for line in lines])
+    model.fit(csr_matrix(features - mean), [line.intent for line in lines])
     return Parameters(
         intents=tuple(str(name) for name in model.classes_),
         kinds=kinds,
         rarity=rarity,
         weights=model.coef_.T.astype(np.float32),
-        bias=model.intercept_.astype(np.float32),
+        bias=(model.intercept_ - model.coef_ @ mean).astype(np.float32),
     )
 
 
 def mask(text: str, spans: Sequence[Span]) -> str:
-    """The text with every linked name and quantity replaced by its kind: `<gpu> 跑 <duration> 多少钱`.
+    """The text in lower case with every linked name and quantity replaced by its kind: `<gpu> 跑 <duration> 多少钱`.
 
-    Overlapping spans: the one that starts first wins, then the longer one.
+    "Per hour" in all its forms is `<hour>`, since it asks for a price where three hours ask for a sum. Overlapping
+    spans: the one that starts first wins, then the longer one.
     """
     pieces, position = [], 0
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
@@ -174,18 +192,19 @@ def mask(text: str, spans: Sequence[Span]) -> str:
 
 
 def _kind(text: str, span: Span) -> str:
-    """The kind of a span; a name in no table is masked like a known one, so that it is asked about alike."""
+    """The kind of a span; a name in no table is masked like a known one, since it is asked about alike."""
     start, end, kind = span
-    if kind != "unknown":
-        return kind
-    return "provider" if text[start:end].lower().endswith(("云", "cloud")) else "gpu"
+    said = text[start:end].lower()
+    if kind == "unknown":
+        return "provider" if said.endswith(("云", "cloud")) else "gpu"
+    return "hour" if kind == "duration" and ONE_HOUR.fullmatch(said) else kind
 
 
 def _features(
     texts: Sequence[str], spans: Sequence[Sequence[Span]], embedder: Embedder, kinds: Sequence[str], rarity: Floats
 ) -> Floats:
     masked = [mask(text, found) for text, found in zip(texts, spans, strict=True)]
-    dense = embedder.embed_queries(masked) * WEIGHTS["embedding"]
+    dense = embedder.embed_queries(list(texts)) * WEIGHTS["embedding"]
     ngrams = np.stack([_ngram_vector(text, rarity) for text in masked]) * WEIGHTS["ngrams"]
     slots = np.stack([_slot_vector(t, found, kinds) for t, found in zip(texts, spans, strict=True)]) * WEIGHTS["slots"]
     return np.concatenate([dense, ngrams, slots], axis=1).astype(np.float32)
@@ -195,7 +214,7 @@ def _rarity(texts: Sequence[str]) -> Floats:
     """Inverse document frequency of each n-gram bucket, smoothed as if one more text held every n-gram."""
     counts = np.zeros(BUCKETS, dtype=np.float32)
     for text in texts:
-        counts[list({bucket for bucket in _buckets(text)})] += 1
+        counts[list(set(_buckets(text)))] += 1
     return np.log((1 + len(texts)) / (1 + counts)) + 1
 
 
@@ -208,21 +227,27 @@ def _ngram_vector(text: str, rarity: Floats) -> Floats:
 
 
 def _buckets(text: str) -> Iterator[int]:
-    """Hash buckets of the character n-grams within the words of a masked text; a placeholder is one character."""
+    """Hash buckets of the character n-grams of a masked text, across words; a placeholder counts as one character."""
+    units = [" "]
     for word in text.split():
-        units = [word] if word.startswith("<") and word.endswith(">") else list(word)
-        padded = [" ", *units, " "]
-        for size in range(1, LONGEST_NGRAM + 1):
-            for start in range(len(padded) - size + 1):
-                yield zlib.crc32("".join(padded[start : start + size]).encode()) % BUCKETS
+        units += [word] if word.startswith("<") and word.endswith(">") else list(word)
+        units.append(" ")
+    for size in range(1, LONGEST_NGRAM + 1):
+        for start in range(len(units) - size + 1):
+            yield zlib.crc32("".join(units[start : start + size]).encode()) % BUCKETS
 
 
 def _slot_vector(text: str, spans: Sequence[Span], kinds: Sequence[str]) -> Floats:
     """Per kind: is it there, and how often (up to MAX_SLOT_COUNT); then whether nothing is there, and the length."""
     counts = Counter(_kind(text, span) for span in spans)
+    # _slot_width says how many numbers this is
     present = [float(counts[kind] > 0) for kind in kinds]
     often = [min(counts[kind], MAX_SLOT_COUNT) / MAX_SLOT_COUNT for kind in kinds]
     return np.array([*present, *often, float(not spans), min(len(text), 80) / 80], dtype=np.float32)
+
+
+def _slot_width(kinds: Sequence[str]) -> int:
+    return 2 * len(kinds) + 2
 
 
 def _save(path: Path, found: Parameters) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Literal
 
 from knowledge.catalog import Offer, load_catalog
 from knowledge.names import display, link, normalise
 
 
 class UnknownNameError(Exception):
-    """A GPU, provider or currency that no row has; the message names it and what there is."""
+    """A GPU or provider that names.csv does not have; the message names it and what there is."""
 
 
 def find(gpus: Sequence[str], provider: str = "", region: str = "", currency: str = "") -> list[Offer]:
@@ -24,12 +25,14 @@ def find(gpus: Sequence[str], provider: str = "", region: str = "", currency: st
 def offers_table(offers: Sequence[Offer]) -> str:
     """One line per offer; an empty result says so, since no row is not the same as no such offer."""
     if not offers:
-        return "没有这样的价格行（不等于市场上没有）。 / No such price row (which does not mean there is no such offer)."
+        return "没有这样的价格行（不等于市场上没有）。 / No such price row (the market may still have one)."
     sources = load_catalog().sources
     lines = [
-        f"{offer.price:>9} {offer.currency}/h  {offer.gpu_count}x {offer.gpu} ({offer.gpu_form or '形态未注明 / form not stated'})"
+        f"{offer.price:>9} {offer.currency}/h"
+        f"  {offer.gpu_count}x {offer.gpu} ({offer.gpu_form or '形态未注明 / form not stated'})"
         f"  {display('provider', offer.provider, 'zh')} / {display('provider', offer.provider, 'en')}"
-        f"  {offer.cpu_cores} {offer.cpu_unit}  {offer.host_memory_gib} GiB"
+        f"  {offer.cpu_cores} {offer.cpu_unit}"
+        f"  {offer.host_memory_gib} GiB 主机内存 / host memory"
         f"  {offer.as_of or '日期未注明 / undated'}  {sources[offer.source].title_zh} / {sources[offer.source].title_en}"
         for offer in offers
     ]
@@ -51,10 +54,9 @@ def offers_json(offers: Sequence[Offer]) -> str:
     return json.dumps(rows, ensure_ascii=False, indent=2)
 
 
-def _key(kind: str, name: str) -> str:
+def _key(kind: Literal["gpu", "provider"], name: str) -> str:
     found = [item.key for item in link(normalise(name)) if item.kind == kind]
     if len(found) != 1:
-        column = "gpu" if kind == "gpu" else "provider"
-        there = sorted({getattr(offer, column) for offer in load_catalog().offers})
+        there = sorted({offer.gpu if kind == "gpu" else offer.provider for offer in load_catalog().offers})
         raise UnknownNameError(f"没有这个名字 / no {kind} is called {name!r}; prices exist for: {', '.join(there)}")
     return found[0]

@@ -149,7 +149,7 @@ def price_table(offers: Sequence[Offer], book: Ledger, *, differences: bool = Fa
     lang = book.language
     headings = [book.say("云", "Cloud"), "GPU", book.say("价格（元/小时）", "Price (CNY/hour)"), "CPU", book.say("主机内存", "Host memory")]
     if differences:
-        headings.append(book.say("比同卡最低价贵", "Above the lowest for this card"))
+        headings.append(book.say("比最低价贵", "Above lowest"))
     rows = []
     for offer in offers:
         row = [render.name("provider", offer.provider, lang), offer.gpu, number(offer.price), render.cores(offer, lang), f"{number(offer.host_memory_gib)} GiB"]
@@ -241,7 +241,8 @@ def _above(offer: Offer, offers: Sequence[Offer], book: Ledger) -> str:
     if offer.price == lowest:
         return book.say("最低", "lowest")
     outputs = book.compute("price_difference", dearer=offer.price, cheaper=lowest, currency=offer.currency).outputs
-    return f"+{number(Decimal(outputs['difference']))} (+{outputs['surplus_percent']} %)"
+    more = render.amount(Decimal(outputs["difference"]), offer.currency, book.language)
+    return f"+{more} (+{outputs['surplus_percent']} %)"
 
 
 def _extremes(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
@@ -284,7 +285,7 @@ def _compare_gpus(request: Request, offers: Sequence[Offer], book: Ledger) -> li
             continue
         low, high = mine[0], mine[-1]
         outputs = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
-        who, ratio, whole = render.name("provider", provider, lang), outputs["ratio"], int(high.price / low.price)
+        who, ratio, whole = render.name("provider", provider, lang), outputs["ratio"], outputs["whole_cards"]
         gap = number(Decimal(outputs["difference"]))
         lines.append(book.say(
             f"{who}：{high.gpu} 的时价是 {low.gpu} 的 **{ratio} 倍**（贵 {gap} 元/小时；1 张 {high.gpu} 的钱够租 {whole} 张整卡 {low.gpu}）",
@@ -297,4 +298,4 @@ def _compare_gpus(request: Request, offers: Sequence[Offer], book: Ledger) -> li
 
 def _average(offers: Sequence[Offer], book: Ledger) -> str:
     result = book.compute("average_price", amounts=[o.price for o in offers], currency=offers[0].currency)
-    return book.say(f"**{len(offers)} 行平均 {number(result.value)} 元/小时**（{result.formula}）", f"**Average of {len(offers)} rows: {number(result.value)} CNY/hour** ({result.formula})")  # fmt: skip
+    return book.say(f"**平均 {number(result.value)} 元/小时**（{result.formula}）", f"**Average: {number(result.value)} CNY/hour** ({result.formula})")  # fmt: skip

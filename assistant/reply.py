@@ -69,7 +69,9 @@ def working_line(message: str) -> str:
 
 def as_stopped(markdown: str, sentence: str) -> str:
     """An unfinished reply with `sentence` in place of its working line; a finished one has none and stays."""
-    return re.sub(r'(<p class=")working(">)[^<]*(</p>)\s*$', rf"\g<1>stopped\g<2>{html.escape(sentence)}\g<3>", markdown)
+    return re.sub(
+        r'(<p class=")working(">)[^<]*(</p>)\s*$', rf"\g<1>stopped\g<2>{html.escape(sentence)}\g<3>", markdown
+    )
 
 
 def presentable(markdown: str, citations: Sequence[Citation] = (), key: str = "") -> str:

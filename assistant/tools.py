@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from assistant.calculator import inference_memory, rental, training_time
 from assistant.calculator.calculation import Calculation
 from assistant.evidence import Call, Language
+
+FAULTS_SHOWN = 3  # of a call that has many
+LONGEST_VALUE_SHOWN = 200  # characters of a refused value
 
 
 class ToolError(Exception):
@@ -29,6 +33,7 @@ class Calculator:
 
 
 CALCULATORS: dict[str, Calculator] = {
+    "period_hours": Calculator(rental.PeriodHoursInput, rental.period_hours),
     "rental_cost": Calculator(rental.RentalCostInput, rental.rental_cost),
     "budget_hours": Calculator(rental.BudgetHoursInput, rental.budget_hours),
     "budget_cards": Calculator(rental.BudgetCardsInput, rental.budget_cards),
@@ -60,10 +65,14 @@ def calculate_json(tool: str, arguments: dict[str, Any]) -> tuple[BaseModel, Cal
         given = calculator.given.model_validate(arguments)
         return given, calculator.compute(given)
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}, got {e['input']!r}" for e in error.errors())
+        faults = "; ".join(_fault(fault) for fault in error.errors()[:FAULTS_SHOWN])
         raise ToolError(f"{tool}: {faults}; see `gpu-advisor calc {tool} --schema`") from error
     except ValueError as error:
         raise ToolError(f"{tool}: {error}") from error
+    except ArithmeticError as error:  # more digits than decimal arithmetic keeps
+        raise ToolError(
+            f"{tool}: the result is beyond what can be computed exactly, got {_short(arguments)}"
+        ) from error
 
 
 def call(tool: str, language: Language, **arguments: object) -> tuple[Call, Calculation]:
@@ -74,3 +83,13 @@ def call(tool: str, language: Language, **arguments: object) -> tuple[Call, Calc
         formula=result.formula, assumptions=tuple(a.text[language] for a in result.assumptions),
     )  # fmt: skip
     return record, result
+
+
+def _fault(fault: ErrorDetails) -> str:
+    where = ".".join(map(str, fault["loc"]))
+    return f"{where + ': ' if where else ''}{fault['msg'].removeprefix('Value error, ')}, got {_short(fault['input'])}"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_VALUE_SHOWN else f"{text[:LONGEST_VALUE_SHOWN]}…"

@@ -13,17 +13,14 @@ from decimal import Decimal
 from typing import Protocol
 
 from assistant.aspects import FOLLOW_UP, aspects_of, residue
-from assistant.calculator.calculation import HOURS_PER_MONTH, HOURS_PER_YEAR
+from assistant.calculator import rental
 from assistant.evidence import Language
 from assistant.quantities import Quantity, parse_quantities
 from knowledge.names import Link, link, normalise
 
 MAX_TURNS = 8  # how far back a conversation is read
 MAX_CHARACTERS = 4000  # what is read of one question; the rest is left out, and said so
-HOURS_OF_UNIT = {
-    "clock": Decimal(1), "minute": Decimal(1) / 60, "hour": Decimal(1), "gpu-hour": Decimal(1), "day": Decimal(24),
-    "week": Decimal(168), "month": HOURS_PER_MONTH, "quarter": HOURS_PER_YEAR / 4, "year": HOURS_PER_YEAR,
-}  # fmt: skip
+HOURS_OF_UNIT = rental.HOURS_OF_UNIT | {"clock": Decimal(1), "gpu-hour": Decimal(1)}
 OPPOSITES = (frozenset({"training", "inference"}), frozenset({"cheapest", "dearest"}), frozenset({"large_data", "small_data"}))
 SWITCHES = frozenset({"average", "ratio", "difference", "host", "per_row", "total"}).union(*OPPOSITES)
 PRICE_INTENTS = frozenset({"price", "compare", "cost", "budget"})
@@ -163,7 +160,7 @@ def _slots(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Slots
     def of(kind: str) -> list[Quantity]:
         return [q for q in quantities if q.kind == kind]
 
-    counts = [q for q in of("count") if not q.delta and q.value >= 1]
+    counts = [q for q in of("count") if not q.delta and q.value >= 1 and q.text.lower() not in ("a", "an")]
     delta = sum(int(q.value) for q in of("count") if q.delta)
     money, rate = _first(of("money")), _first(of("money_per_hour"))
     per_day = _first(of("hours_per_day"))

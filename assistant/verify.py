@@ -291,7 +291,7 @@ def _text_facts(text: str, evidence: str, context: tuple[str, ...], names: Colle
 def _citation_facts(citations: Sequence[Citation], names: Collection[str]) -> Iterator[Fact]:
     for citation in citations:
         evidence = f"cite:{citation.id}"
-        for text in (citation.title, citation.excerpt):
+        for text in (citation.title, citation.source, citation.excerpt):
             for printed in extract_figures(text, names):
                 start = max(text.rfind(mark, 0, printed.start) for mark in "\n。；") + 1
                 end = min((at for mark in "\n。；" if (at := text.find(mark, printed.end)) >= 0), default=len(text))

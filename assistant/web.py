@@ -110,6 +110,7 @@ def build_page(advisor_provider: Callable[[], Answerer | None], conversations: C
     import gradio as gr
 
     text = gr.I18n(**_translations())
+    page: gradio.Blocks
     with gr.Blocks(title="gpu-advisor", analytics_enabled=False, fill_height=True) as page:
         with gr.Row(elem_id="header"):
             with gr.Column(min_width=0, scale=1):
@@ -146,7 +147,11 @@ def mount_page(app: FastAPI, page: gradio.Blocks) -> None:
 
     fonts = ["system-ui", "-apple-system", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "sans-serif"]
     theme = gr.themes.Default(
-        primary_hue="teal", secondary_hue="teal", neutral_hue="slate", font=fonts, font_mono=["ui-monospace", "Consolas", "monospace"]
+        primary_hue="teal",
+        secondary_hue="teal",
+        neutral_hue="slate",
+        font=fonts,
+        font_mono=["ui-monospace", "Consolas", "monospace"],
     )
     gr.mount_gradio_app(
         app,
@@ -282,15 +287,16 @@ def _replies(
 def _pump(
     events: Iterator[Event], inbox: SimpleQueue[Event | AdviceFailedError | None], stopped: threading.Event
 ) -> None:
+    end: AdviceFailedError | None = None
     try:
         for event in events:
             inbox.put(event)
             if stopped.is_set():
                 break
     except AdviceFailedError as failure:
-        inbox.put(failure)
+        end = failure
     finally:
-        inbox.put(None)
+        inbox.put(end)
 
 
 def _next_batch(inbox: SimpleQueue[Event | AdviceFailedError | None]) -> list[Event] | None:

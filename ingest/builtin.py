@@ -97,7 +97,9 @@ def _check_twins(documents: list[Document]) -> None:
     for topic in {document.topic for document in documents}:
         zh, en = counts.get((topic, "zh"), 0), counts.get((topic, "en"), 0)
         if zh != en:
-            raise BuiltinFormatError(f"topic {topic!r} has {zh} sections in Chinese and {en} in English; they are twins")
+            raise BuiltinFormatError(
+                f"topic {topic!r} has {zh} sections in Chinese and {en} in English; they are twins"
+            )
 
 
 def _document_passages(document: Document, sources: Sources) -> Iterator[Passage]:

@@ -6,14 +6,19 @@ Reads and selects rows; it computes nothing and converts no currency.
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 TABLES = Path(__file__).parent / "tables"
+Row = TypeVar("Row")
+CpuUnit = Literal["core", "vCPU"]
+Task = Literal["training", "inference"]
+CPU_UNITS: tuple[CpuUnit, ...] = ("core", "vCPU")
+TASKS: tuple[Task, ...] = ("training", "inference")
 
 
 class CatalogError(Exception):
@@ -44,7 +49,7 @@ class Offer:
     gpu_form: str | None
     gpu_count: int
     cpu_cores: int
-    cpu_unit: Literal["core", "vCPU"]
+    cpu_unit: CpuUnit
     host_memory_gib: Decimal
     price: Decimal
     currency: str
@@ -118,7 +123,7 @@ class Speedup:
     row: int
     faster: str
     slower: str
-    task: Literal["training", "inference"]
+    task: Task
     precision: str
     factor: Decimal
     source: str
@@ -178,16 +183,25 @@ class Catalog:
 def load_catalog(folder: Path = TABLES) -> Catalog:
     """Read every table of `folder`. Raises CatalogError for a row that cannot be read."""
     return Catalog(
-        sources={r["key"]: Source(**r) for _, r in _rows(folder / "sources.csv")},
-        offers=tuple(_offer(n, r) for n, r in _rows(folder / "offers.csv")),
-        purchases=tuple(_purchase(n, r) for n, r in _rows(folder / "purchases.csv")),
-        training_runs=tuple(_run(n, r) for n, r in _rows(folder / "training_runs.csv")),
-        memory_advice=tuple(_advice(n, r) for n, r in _rows(folder / "memory_advice.csv")),
-        speedups=tuple(_speedup(n, r) for n, r in _rows(folder / "speedups.csv")),
-        gpu_memory_gb={
-            r["gpu"]: tuple(Decimal(size) for size in r["memory_gb"].split(";")) for _, r in _rows(folder / "gpus.csv")
-        },
+        sources={source.key: source for source in _read(folder / "sources.csv", lambda _, row: Source(**row))},
+        offers=_read(folder / "offers.csv", _offer),
+        purchases=_read(folder / "purchases.csv", _purchase),
+        training_runs=_read(folder / "training_runs.csv", _run),
+        memory_advice=_read(folder / "memory_advice.csv", _advice),
+        speedups=_read(folder / "speedups.csv", _speedup),
+        gpu_memory_gb=dict(_read(folder / "gpus.csv", _gpu_memory)),
     )
+
+
+def _read(path: Path, make: Callable[[int, dict[str, str]], Row]) -> tuple[Row, ...]:
+    """All rows of a file as values."""
+    values = []
+    for number, row in _rows(path):
+        try:
+            values.append(make(number, row))
+        except (ValueError, ArithmeticError, KeyError, TypeError) as error:
+            raise CatalogError(f"{path.name} row {number} cannot be read ({error!r}): {row!r}; mend the row") from error
+    return tuple(values)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -201,11 +215,11 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _offer(number: int, row: dict[str, str]) -> Offer:
     if row["per"] != "instance-hour" or row["gpu_fraction"] != "1":
-        raise CatalogError(f"offers.csv row {number}: per {row['per']!r}, fraction {row['gpu_fraction']!r} are not read")
+        raise ValueError(f"per {row['per']!r} and gpu_fraction {row['gpu_fraction']!r} are not read")
     return Offer(
         id=row["id"], row=number, provider=row["provider"], gpu=row["gpu"], gpu_form=row["gpu_form"] or None,
         gpu_count=int(row["gpu_count"]), cpu_cores=int(row["cpu_cores"]),
-        cpu_unit="vCPU" if row["cpu_unit"] == "vCPU" else "core", host_memory_gib=Decimal(row["host_memory_gib"]),
+        cpu_unit=_one_of(row["cpu_unit"], CPU_UNITS), host_memory_gib=Decimal(row["host_memory_gib"]),
         price=Decimal(row["price"]), currency=row["currency"], pricing_model=row["pricing_model"],
         region=row["region"] or None, as_of=row["as_of"] or None, source=row["source"],
     )  # fmt: skip
@@ -245,6 +259,18 @@ def _advice(number: int, row: dict[str, str]) -> MemoryAdvice:
 def _speedup(number: int, row: dict[str, str]) -> Speedup:
     return Speedup(
         id=row["id"], row=number, faster=row["faster"], slower=row["slower"],
-        task="training" if row["task"] == "training" else "inference", precision=row["precision"],
+        task=_one_of(row["task"], TASKS), precision=row["precision"],
         factor=Decimal(row["factor"]), source=row["source"],
     )  # fmt: skip
+
+
+def _gpu_memory(_: int, row: dict[str, str]) -> tuple[str, tuple[Decimal, ...]]:
+    return row["gpu"], tuple(Decimal(size) for size in row["memory_gb"].split(";"))
+
+
+def _one_of(cell: str, allowed: tuple[Row, ...]) -> Row:
+    """The allowed value that the cell spells; ValueError for any other."""
+    for value in allowed:
+        if value == cell:
+            return value
+    raise ValueError(f"{cell!r} is none of {allowed!r}")

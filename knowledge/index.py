@@ -63,14 +63,17 @@ COSINE: Any = {"hnsw": {"space": "cosine"}}
 BATCH = 64
 PAGE = 1000  # an unbounded get of Chroma fails past 32,766 rows
 
-# e5 puts even unrelated texts at a cosine of about 0.75 to 0.8 and good matches at about 0.9, so the raw
-# cosine hardly separates. Stretching this band to 0..1 makes it comparable with the keyword score.
-# Measured on the built-in passages, see evals/RESULTS.md.
-UNRELATED_COSINE = 0.78
-CERTAIN_COSINE = 0.92
-DENSE_WEIGHT = 0.5
+# Cosines of e5 lie close together. Over 96 questions and all built-in passages, half of all pairs were above
+# 0.79, the best passage for a question about something else at most 0.90, and the right passage between 0.84 and
+# 0.96 (median 0.91). Stretching this band to 0..1 makes the cosine comparable with the keyword share. Another
+# family of models (EMBEDDING_MODEL) may use another band: ranking survives that, absolute scores may not.
+UNRELATED_COSINE = 0.80
+CERTAIN_COSINE = 0.95
+# Weights by measurement, see evals/RESULTS.md. A heading counts as much as the whole passage does. Keywords weigh
+# half at most, and less the less they can tell: "what is a graphics card" has one word, and a common one.
 KEYWORD_WEIGHT = 0.5
-BM25_SHARE = 0.1  # of the keyword score: puts passages that hold the same words in an order
+HEADING_SHARE = 0.5
+HALF_INFORMATION = 6.0
 PROBES = 5  # passages that a new index must find before it is swapped in
 CANDIDATES = 40  # per side and at least; both scores of every candidate are then computed exactly
 
@@ -113,8 +116,8 @@ class Passage:
 class Hit:
     """A passage found; all three scores lie in 0..1 and higher is better.
 
-    `keyword` says how much of the question's words the passage holds: low everywhere means that the
-    question is about something the corpus does not know. `dense` is closeness of meaning.
+    `dense` is closeness of meaning, `keyword` the share of the question's words that the passage
+    holds. When the best hits are low in both, the corpus has nothing about the question.
     """
 
     passage: Passage
@@ -163,12 +166,13 @@ class Index:
             coverage = self._keywords.coverage(query, ids)
             passages, vectors = self._read(ids)
         dense = np.clip((vectors @ vector - UNRELATED_COSINE) / (CERTAIN_COSINE - UNRELATED_COSINE), 0, 1).tolist()
-        top = max(bm25.values(), default=0.0)
+        weight = KEYWORD_WEIGHT * coverage.information / (coverage.information + HALF_INFORMATION)
         hits = []
         for passage, meaning in zip(passages, dense, strict=True):
-            among_equals = bm25.get(passage.id, 0.0) / top if top > 0 else 0.0
-            words = coverage[passage.id] * (1 - BM25_SHARE + BM25_SHARE * among_equals)
-            hits.append(Hit(passage, DENSE_WEIGHT * meaning + KEYWORD_WEIGHT * words, meaning, words))
+            words = coverage.passage[passage.id]
+            matched = HEADING_SHARE * coverage.heading[passage.id] + (1 - HEADING_SHARE) * words
+            hits.append(Hit(passage, (1 - weight) * meaning + weight * matched, meaning, words))
+        hits.sort(key=lambda hit: (-hit.score, -bm25.get(hit.passage.id, 0.0), hit.passage.id))
         return _one_per_topic(hits, language)[:limit]
 
     def passage(self, passage_id: str) -> Passage:
@@ -200,20 +204,21 @@ class Index:
             return self._keywords.knows(term)
 
     def _write(self, passages: Sequence[Passage]) -> None:
-        texts = [f"{passage.title}\n{passage.section}\n{passage.text}" for passage in passages]
-        vectors = self._embedder.embed_passages(texts)
+        vectors = self._embedder.embed_passages([f"{each.title}\n{each.section}\n{each.text}" for each in passages])
         with _as_broken(self._where):
             self._collection.add(
-                ids=[passage.id for passage in passages],
+                ids=[each.id for each in passages],
                 embeddings=vectors,
-                documents=[passage.text for passage in passages],
-                metadatas=[_to_metadata(passage) for passage in passages],
+                documents=[each.text for each in passages],
+                metadatas=[_to_metadata(each) for each in passages],
             )
-            self._keywords.add(zip((passage.id for passage in passages), texts, strict=True))
+            self._keywords.add((each.id, each.section, f"{each.title}\n{each.text}") for each in passages)
 
     def _nearest(self, vector: Vectors, depth: int) -> list[str]:
         stored = self._collection.count()
-        ids = self._collection.query(query_embeddings=[vector.tolist()], n_results=min(depth, stored), include=[])["ids"][0]
+        ids = self._collection.query(query_embeddings=[vector.tolist()], n_results=min(depth, stored), include=[])[
+            "ids"
+        ][0]
         if not ids:
             raise broken(self._where, f"Chroma holds {stored} passages but found none near the question")
         return ids
@@ -294,9 +299,9 @@ def fingerprint(embedder: Embedder, passages: Iterable[Passage]) -> Fingerprint:
 
 
 def _one_per_topic(hits: Sequence[Hit], language: Language) -> list[Hit]:
-    """The best hit of each topic; shown is its twin in the reader's language if that was found, with the best scores."""
+    """Of hits in order the best of each topic; shown is its twin in the reader's language if that was found, with the best scores."""
     topics: dict[str, list[Hit]] = {}
-    for hit in sorted(hits, key=lambda hit: (-hit.score, hit.passage.id)):
+    for hit in hits:
         topics.setdefault(hit.passage.topic, []).append(hit)
     shown = []
     for group in topics.values():

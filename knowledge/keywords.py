@@ -29,7 +29,8 @@ RUN = re.compile(rf"([{HAN}]+)|{OTHER}(?:[.:\-_/+]{OTHER})*")
 WHOLE = re.compile(r"[\d:.]+|.*\.\d+[a-z].*")  # numbers, times and instance codes have one spelling
 SEPARATOR = re.compile(r"[.:\-_/+]|(?<=\d)x(?=\d)")
 NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)?)(?:gb|tb|x)")
-LETTERS_OR_DIGITS = re.compile(r"\d+(?:\.\d+)?(?:[a-z](?![a-z]))?|[a-z](?=\d{2,})\d+|[a-z]+")
+# A lone letter belongs to the digits beside it: 65b, 4090d, a100, l40s.
+LETTERS_OR_DIGITS = re.compile(r"(?:(?<![a-z])[a-z](?=\d))?\d+(?:\.\d+)?(?:[a-z](?![a-z]))?|[a-z]+")
 UNIT = {"gib": "gb", "g": "gb", "tib": "tb", "t": "tb"}
 
 ENGLISH_FILLERS = re.compile(
@@ -117,6 +118,19 @@ def _fold(word: str) -> str:
     return word[:-1] if plural and word.endswith("s") and word != "l40s" else word
 
 
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a question's words passages hold, each 0..1 by passage id.
+
+    `information` is the summed inverse document frequency of the question's words (natural
+    logarithms; one rare word of a few hundred passages brings 5 to 6): how much its words can tell.
+    """
+
+    information: float
+    passage: dict[str, float]
+    heading: dict[str, float]
+
+
 class KeywordStore:
     """The keyword side of the index: passages by id in one SQLite FTS5 file. Safe to share between threads.
 
@@ -135,14 +149,14 @@ class KeywordStore:
         with self._lock:
             self._connection.close()
 
-    def add(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Write (id, text) pairs; an id that is there already gets the new text. All or none."""
+    def add(self, passages: Iterable[tuple[str, str, str]]) -> None:
+        """Write (id, heading, text) triples; an id that is there already gets the new words. All or none."""
         with self._lock, self._connection as connection:
-            for passage_id, text in texts:
+            for passage_id, *texts in passages:
                 self._remove(passage_id)
                 number = connection.execute("INSERT INTO ids (id) VALUES (?)", (passage_id,)).lastrowid
-                row = (number, " ".join(tokenize(text)))
-                connection.execute("INSERT INTO passages (rowid, tokens) VALUES (?, ?)", row)
+                row = (number, *(" ".join(tokenize(text)) for text in texts))
+                connection.execute("INSERT INTO passages (rowid, heading, body) VALUES (?, ?, ?)", row)
 
     def delete(self, ids: Iterable[str]) -> None:
         """Remove passages, all or none. Raises KeyError naming an id that is not there."""
@@ -167,21 +181,24 @@ class KeywordStore:
         )
         return {str(passage_id): float(score) for passage_id, score in rows}
 
-    def coverage(self, query: str, ids: Sequence[str]) -> dict[str, float]:
-        """The share of the query's words each passage holds, 0..1, weighted by inverse document frequency.
+    def coverage(self, query: str, ids: Sequence[str]) -> Coverage:
+        """The share of the query's words in each passage and in its heading, weighted by inverse document frequency.
 
         A word the corpus does not know weighs most: a question about an unknown thing covers badly everywhere.
         """
         asked = list(dict.fromkeys(words(query)))
         weights = [self._weight(word) for word in asked]
-        total = sum(weights)
-        if not total:
-            return dict.fromkeys(ids, 0.0)
-        result = {}
-        for passage_id, tokens in self._tokens(ids).items():
-            covered = sum(weight * self._credit(word, tokens) for word, weight in zip(asked, weights, strict=True))
-            result[passage_id] = min(1.0, covered / total)
-        return result
+
+        def share(tokens: frozenset[str]) -> float:
+            covered = sum(weight * _credit(word, tokens) for word, weight in zip(asked, weights, strict=True))
+            return min(1.0, covered / sum(weights)) if asked else 0.0
+
+        found = self._tokens(ids)
+        return Coverage(
+            information=sum(weights),
+            passage={passage_id: share(heading | body) for passage_id, (heading, body) in found.items()},
+            heading={passage_id: share(heading) for passage_id, (heading, _) in found.items()},
+        )
 
     def knows(self, term: str) -> bool:
         """Whether every word of the term occurs somewhere in the corpus, in some spelling."""
@@ -197,7 +214,7 @@ class KeywordStore:
         with self._connection as connection:
             connection.execute("CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
             connection.execute(
-                """CREATE VIRTUAL TABLE passages USING fts5(tokens, tokenize = "ascii tokenchars '.:-_/+'")"""
+                """CREATE VIRTUAL TABLE passages USING fts5(heading, body, tokenize = "ascii tokenchars '.:-_/+'")"""
             )
             connection.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(passages, row)")
 
@@ -209,12 +226,13 @@ class KeywordStore:
         self._connection.execute("DELETE FROM ids WHERE number = ?", row)
         return True
 
-    def _tokens(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
+    def _tokens(self, ids: Sequence[str]) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
         marks = ", ".join("?" * len(ids))
         rows = self._rows(
-            f"SELECT id, tokens FROM passages JOIN ids ON ids.number = passages.rowid WHERE id IN ({marks})", tuple(ids)
+            f"SELECT id, heading, body FROM passages JOIN ids ON ids.number = passages.rowid WHERE id IN ({marks})",
+            tuple(ids),
         )
-        return {str(passage_id): frozenset(str(tokens).split(" ")) for passage_id, tokens in rows}
+        return {passage_id: (frozenset(heading.split()), frozenset(body.split())) for passage_id, heading, body in rows}
 
     def _weight(self, word: Word) -> float:
         """Inverse document frequency; of a word known in pieces only, that of its pieces together."""
@@ -225,16 +243,6 @@ class KeywordStore:
         weight = math.log(1 + passages / max(seen, 0.5))
         return weight * UNSEEN_PAIR_WEIGHT if word.kind == "han" and len(word.whole) > 1 and not seen else weight
 
-    def _credit(self, word: Word, tokens: frozenset[str]) -> float:
-        if word.whole in tokens:
-            return 1.0
-        if not word.pieces:
-            return 0.0
-        present = sum(piece in tokens for piece in word.pieces) / len(word.pieces)
-        if word.kind == "han":
-            return CHARACTERS_CREDIT if present == 1 else 0.0
-        return PIECES_CREDIT * present
-
     def _frequency(self, token: str) -> int:
         rows = self._rows("SELECT doc FROM vocabulary WHERE term = ?", (token,))
         return int(rows[0][0]) if rows else 0
@@ -242,3 +250,14 @@ class KeywordStore:
     def _rows(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lock:
             return self._connection.execute(statement, values).fetchall()
+
+
+def _credit(word: Word, tokens: frozenset[str]) -> float:
+    if word.whole in tokens:
+        return 1.0
+    if not word.pieces:
+        return 0.0
+    present = sum(piece in tokens for piece in word.pieces) / len(word.pieces)
+    if word.kind == "han":
+        return CHARACTERS_CREDIT if present == 1 else 0.0
+    return PIECES_CREDIT * present

@@ -99,8 +99,10 @@ class Link:
 def normalise(text: str) -> str:
     """One spelling for widths, invisible characters, look-alike letters and traditional Chinese."""
     text = UNWRITABLE.sub(" ", INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
-    # Chinese writes the product 昇腾 with a character that the converter takes for a traditional one.
-    return _simplified().convert(text.translate(LOOKALIKES)).replace("升腾", "昇腾")
+    simplified: str = _simplified().convert(text.translate(LOOKALIKES))
+    return simplified.replace(
+        "升腾", "昇腾"
+    )  # a product name, whose first character the converter takes for traditional
 
 
 def link(text: str) -> list[Link]:

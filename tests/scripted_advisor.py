@@ -1,6 +1,6 @@
 """An advisor that plays prepared events, for the adapters' tests and for looking at the page by hand.
 
-`python tests/scripted_advisor.py [PORT]` serves the page with it (state goes to GPU_ADVISOR_HOME).
+`python tests/scripted_advisor.py [PORT [GATE]]` serves the page with it (state goes to GPU_ADVISOR_HOME).
 """
 
 from __future__ import annotations
@@ -183,4 +183,4 @@ def main(port: int = 7860, gate: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]), *sys.argv[2:3])
+    main(int(sys.argv[1]) if sys.argv[1:] else 7860, "".join(sys.argv[2:3]))

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from scripted_advisor import ScriptedAdvisor, ready_url, serving
 
 from assistant.api import ListenError, serve
 from assistant.conversations import AdviceFailedError
 from assistant.evidence import Answer, Done
 from assistant.owner import IndexOwnedError, Owner, OwnerFailedError, ask_over_http, current_owner, stream_over_http
-from scripted_advisor import ScriptedAdvisor, ready_url, serving
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 POLITE = AdviceFailedError.sentence

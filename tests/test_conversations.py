@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from scripted_advisor import ScriptedAdvisor, broken, plain_answer, silent
 
 from assistant.conversations import AdviceFailedError, Conversations, ConversationsVersionError, converse
 from assistant.evidence import Card, Done, Event
-from scripted_advisor import ScriptedAdvisor, broken, plain_answer, silent
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.keywords import KeywordStore, tokenize, words
+from knowledge.keywords import Coverage, KeywordStore, tokenize, words
 
 CORPUS = {
     "runs": "ChatGLM2-6B 在 RTX 4090 上用 LoRA 微调 39333 条，用时 5:45:08",
@@ -28,7 +28,7 @@ CORPUS = {
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[KeywordStore]:
     store = KeywordStore(tmp_path / "keywords.sqlite", create=True)
-    store.add(CORPUS.items())
+    store.add((passage_id, "", text) for passage_id, text in CORPUS.items())
     yield store
     store.close()
 
@@ -104,17 +104,19 @@ def test_a_text_does_not_give_tokens_of_something_else(text: str, absent: str) -
 )
 def test_spellings_of_one_thing_meet(tmp_path: Path, asked: str, written: str) -> None:
     store = KeywordStore(tmp_path / "one.sqlite", create=True)
-    store.add([("it", written), ("other", "nothing of the kind")])
+    store.add([("it", "", written), ("other", "", "nothing of the kind")])
     assert list(store.best(asked, 5)) == ["it"]
-    assert store.coverage(asked, ["it"])["it"] >= 0.9
+    assert store.coverage(asked, ["it"]).passage["it"] >= 0.9
     assert store.knows(asked)
     store.close()
 
 
-@pytest.mark.parametrize(("asked", "written"), [("A10", "A100"), ("A100", "A10"), ("ChatGLM", "ChatGLM2"), ("L40S", "L40")])
+@pytest.mark.parametrize(
+    ("asked", "written"), [("A10", "A100"), ("A100", "A10"), ("ChatGLM", "ChatGLM2"), ("L40S", "L40")]
+)
 def test_a_neighbour_is_not_the_same_thing(tmp_path: Path, asked: str, written: str) -> None:
     store = KeywordStore(tmp_path / "one.sqlite", create=True)
-    store.add([("it", written)])
+    store.add([("it", "", written)])
     assert store.best(asked, 5) == {}
     assert not store.knows(asked)
     store.close()
@@ -136,7 +138,7 @@ def test_a_neighbour_is_not_the_same_thing(tmp_path: Path, asked: str, written: 
 )
 def test_chinese_questions_find_their_passage_by_words_alone(store: KeywordStore, query: str, best: str) -> None:
     found = store.best(query, 10)
-    coverage = store.coverage(query, list(found))
+    coverage = store.coverage(query, list(found)).passage
     assert max(coverage, key=lambda passage_id: (coverage[passage_id], found[passage_id])) == best
 
 
@@ -147,28 +149,43 @@ def test_bm25_comes_best_first_and_higher_is_better(store: KeywordStore) -> None
 
 
 def test_an_unknown_thing_keeps_coverage_low_although_the_rest_is_known(store: KeywordStore) -> None:
-    known = max(store.coverage("阿里云 A100 每小时", list(CORPUS)).values())
-    unknown = max(store.coverage("阿里云 B300 每小时", list(CORPUS)).values())
+    known = max(store.coverage("阿里云 A100 每小时", list(CORPUS)).passage.values())
+    unknown = max(store.coverage("阿里云 B300 每小时", list(CORPUS)).passage.values())
     assert known > 0.95
     assert unknown < 0.75
 
 
 def test_characters_apart_count_less_than_the_pair(tmp_path: Path) -> None:
     store = KeywordStore(tmp_path / "one.sqlite", create=True)
-    store.add([("pair", "显存"), ("apart", "存放显卡"), ("neither", "磁盘")])
-    coverage = store.coverage("显存", ["pair", "apart", "neither"])
+    store.add([("pair", "", "显存"), ("apart", "", "存放显卡"), ("neither", "", "磁盘")])
+    coverage = store.coverage("显存", ["pair", "apart", "neither"]).passage
     assert coverage["pair"] == 1 > coverage["apart"] > coverage["neither"] == 0
     store.close()
 
 
-@pytest.mark.parametrize(("term", "known"), [("ChatGLM2", True), ("腾讯云", True), ("华为云", False), ("", False), ("的", False)])
+def test_words_of_the_heading_are_told_apart_and_count_for_the_passage_too(tmp_path: Path) -> None:
+    store = KeywordStore(tmp_path / "one.sqlite", create=True)
+    store.add([("headed", "显存多大", "24 GB"), ("mentioned", "价格", "显存 24 GB")])
+    coverage = store.coverage("显存 24G", ["headed", "mentioned"])
+    assert coverage.passage == {"headed": 1, "mentioned": 1}
+    assert coverage.heading["headed"] > coverage.heading["mentioned"] == 0
+    store.close()
+
+
+def test_a_rare_word_tells_more_than_a_common_one(store: KeywordStore) -> None:
+    assert store.coverage("DDR4", []).information > store.coverage("A100", []).information > 0
+
+
+@pytest.mark.parametrize(
+    ("term", "known"), [("ChatGLM2", True), ("腾讯云", True), ("华为云", False), ("", False), ("的", False)]
+)
 def test_knows_says_whether_every_word_occurs(store: KeywordStore, term: str, known: bool) -> None:
     assert store.knows(term) is known
 
 
 def test_adding_again_replaces_and_deleting_leaves_no_word_behind(store: KeywordStore) -> None:
     before = store.count()
-    store.add([("cloud", "鲲鹏服务器"), ("new", "鲲鹏处理器")])
+    store.add([("cloud", "", "鲲鹏服务器"), ("new", "鲲鹏处理器", "")])
     assert store.count() == before + 1
     assert set(store.best("鲲鹏", 10)) == {"cloud", "new"}
     assert store.best("火山引擎", 10) == {}
@@ -186,7 +203,7 @@ def test_deleting_what_is_not_there_is_an_error_and_removes_nothing(store: Keywo
 
 def test_a_question_of_fillers_only_finds_nothing_and_covers_nothing(store: KeywordStore) -> None:
     assert store.best("这个是什么呢", 10) == {}
-    assert store.coverage("这个是什么呢", ["rule"]) == {"rule": 0.0}
+    assert store.coverage("这个是什么呢", ["rule"]) == Coverage(0, {"rule": 0.0}, {"rule": 0.0})
 
 
 def test_a_very_long_question_is_no_error(store: KeywordStore) -> None:
@@ -197,7 +214,7 @@ def test_a_very_long_question_is_no_error(store: KeywordStore) -> None:
 def test_the_store_can_be_opened_again(tmp_path: Path) -> None:
     file = tmp_path / "含空格 and ?.sqlite"
     first = KeywordStore(file, create=True)
-    first.add([("it", "显存 24 GB")])
+    first.add([("it", "显存", "24 GB")])
     first.close()
     second = KeywordStore(file)
     assert list(second.best("24G", 5)) == ["it"]
@@ -227,11 +244,11 @@ def test_any_text_gives_tokens_that_fts5_takes_as_one_word_each(text: str) -> No
 @settings(max_examples=40, deadline=None)  # each example writes a file
 def test_a_passage_covers_itself_wholly_and_every_score_is_a_share(texts: list[str]) -> None:
     with TemporaryDirectory() as folder, closing(KeywordStore(Path(folder) / "it.sqlite", create=True)) as store:
-        store.add((str(number), text) for number, text in enumerate(texts))
+        store.add((str(number), text, "") for number, text in enumerate(texts))
         for number, text in enumerate(texts):
             coverage = store.coverage(text, [str(other) for other in range(len(texts))])
-            assert all(0 <= share <= 1 for share in coverage.values())
+            assert all(0 <= share <= 1 for share in (*coverage.passage.values(), *coverage.heading.values()))
             if tokenize(text):
-                assert coverage[str(number)] == pytest.approx(1)
+                assert coverage.passage[str(number)] == coverage.heading[str(number)] == pytest.approx(1)
                 assert store.knows(text)
                 assert str(number) in store.best(text, 10)

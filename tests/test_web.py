@@ -5,30 +5,31 @@ from __future__ import annotations
 import json
 import re
 import threading
+import types
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted_advisor import CITATIONS, plain_answer, price_answer, ready_url, serving
 
 from assistant import web
 from assistant.conversations import AdviceFailedError
 from assistant.evidence import Answer, Card, Citation, Done, Event, Prose, Working
 from assistant.reply import Reply, as_stopped, evidence_html, presentable, working_line
-from scripted_advisor import CITATIONS, plain_answer, price_answer, ready_url, serving
 
-SHOWN_TAGS = set(
-    "a blockquote br code details div em h1 h2 h3 h4 h5 h6 hr li ol p pre small span strong summary table tbody td th "
-    "thead tr ul".split()
+SHOWN_TAGS = frozenset(
+    ("a", "blockquote", "br", "code", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol")
+    + ("p", "pre", "small", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul")
 )
 
 
 def cited(*citations: Citation, **more: object) -> Answer:
-    return plain_answer("q", "text [1]").model_copy(update={"citations": citations, **more})
+    answer: Answer = plain_answer("q", "text [1]").model_copy(update={"citations": citations, **more})
+    return answer
 
 
 def tags(markup: str) -> set[str]:
@@ -112,7 +113,7 @@ def test_markup_in_a_passage_stays_text(excerpt: str) -> None:
 
 
 def test_each_figure_is_shown_with_the_formula_or_passage_it_was_traced_to() -> None:
-    answer = [event for event in price_answer("A100", ()) if isinstance(event, Done)][0].answer
+    answer = next(event for event in price_answer("A100", ()) if isinstance(event, Done)).answer
     shown = evidence_html(answer, "k")
     assert "<td>8,118.72</td><td><code>28.19 CNY/h × 4 × 72 h = 8118.72 CNY</code>" in shown
     assert '<td>34.74</td><td><a class="cite" href="#k-1">[1]</a>' in shown
@@ -132,7 +133,7 @@ def test_stopping_replaces_the_working_line_of_an_unfinished_reply_only() -> Non
 
 
 def test_what_the_browser_sends_back_is_reduced_to_text() -> None:
-    history = [
+    history: list[dict[str, object]] = [
         {"role": "user", "content": [{"type": "text", "text": "q"}, {"type": "file", "file": {"path": "/etc/passwd"}}]},
         {"role": "system", "content": "x"},
     ]
@@ -151,7 +152,7 @@ def test_a_thousand_events_become_few_updates_and_none_is_lost(monkeypatch: pyte
         read.set()
 
     # The page is as slow here as it takes the advisor to say everything.
-    monkeypatch.setattr("assistant.web.time.sleep", lambda _: read.wait(30))
+    monkeypatch.setattr(web, "time", types.SimpleNamespace(sleep=lambda _: read.wait(30)))
     batches = list(web.paced(flood()))
     assert [event.markdown for batch in batches for event in batch if isinstance(event, Prose)] == [
         str(number) for number in range(1_000)
@@ -245,9 +246,11 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    with serving(tmp_path_factory.mktemp("state")) as process:
-        with httpx.Client(base_url=ready_url(process), trust_env=False, timeout=60) as client:
-            yield client
+    with (
+        serving(tmp_path_factory.mktemp("state")) as process,
+        httpx.Client(base_url=ready_url(process), trust_env=False, timeout=60) as client,
+    ):
+        yield client
 
 
 def test_nothing_on_the_page_is_fetched_from_another_host(client: httpx.Client) -> None:
@@ -255,7 +258,9 @@ def test_nothing_on_the_page_is_fetched_from_another_host(client: httpx.Client) 
     fetched = Fetched()
     fetched.feed(page.text)
     styles = page.text + client.get("/theme.css").text
-    fetched.addresses += re.findall(r"url\(\s*['\"]?([^'\")]+)", styles) + re.findall(r"@import\s+['\"]([^'\"]+)", styles)
+    fetched.addresses += re.findall(r"url\(\s*['\"]?([^'\")]+)", styles) + re.findall(
+        r"@import\s+['\"]([^'\"]+)", styles
+    )
     assert len(fetched.addresses) > 5
     own = urlsplit(str(client.base_url)).netloc
     assert {urlsplit(address).netloc for address in fetched.addresses} <= {"", own}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from assistant.evidence import Bilingual, Frozen, JsonDecimal
 
@@ -25,9 +25,17 @@ def _sane(value: Decimal) -> Decimal:
     return value
 
 
-Amount = Annotated[JsonDecimal, AfterValidator(_sane), Field(gt=0)]
+def _not_a_truth(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError(f"{value!r} is no number")
+    return value
+
+
+NO_TRUTH = BeforeValidator(_not_a_truth)  # pydantic would take true for 1
+# The limits stand first: behind a validator they would not reach the JSON schema.
+Amount = Annotated[JsonDecimal, Field(gt=0), AfterValidator(_sane)]
 HoursPerDay = Annotated[JsonDecimal, Field(gt=0, le=24)]
-Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Count = Annotated[int, Field(ge=1, le=1_000_000), NO_TRUTH]
 Currency = Annotated[str, Field(pattern="^[A-Z]{3}$")]
 
 

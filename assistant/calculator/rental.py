@@ -5,14 +5,59 @@ Pure arithmetic on the numbers given: no table is read, no currency is converted
 
 from __future__ import annotations
 
-import math
-from decimal import ROUND_FLOOR, Decimal
-from typing import Annotated
+from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assistant.calculator.calculation import Amount, Calculation, Count, Currency, HoursPerDay, money, number
-from assistant.evidence import Frozen
+from assistant.calculator.calculation import (
+    HOURS_PER_MONTH,
+    HOURS_PER_WEEK,
+    HOURS_PER_YEAR,
+    Amount,
+    Assumption,
+    Calculation,
+    Count,
+    Currency,
+    HoursPerDay,
+    money,
+    number,
+    whole_times,
+)
+from assistant.evidence import Bilingual, Frozen
+
+
+HOURS_OF_UNIT = {
+    "minute": Decimal(1) / 60, "hour": Decimal(1), "day": Decimal(24), "week": HOURS_PER_WEEK,
+    "month": HOURS_PER_MONTH, "quarter": HOURS_PER_MONTH * 3, "year": HOURS_PER_YEAR,
+}  # fmt: skip
+MONTH = Assumption(
+    name="month", value="730 h",
+    text=Bilingual(
+        zh="1 个月按 730 小时计（8,760 小时 ÷ 12；按 30 天则是 720 小时）",
+        en="1 month is taken as 730 hours (8,760 hours ÷ 12; 30 days would be 720 hours)",
+    ),
+)  # fmt: skip
+
+
+class PeriodHoursInput(Frozen):
+    """A length of time and how many hours of each day of it are used."""
+
+    value: Amount
+    unit: Literal["minute", "hour", "day", "week", "month", "quarter", "year"]
+    hours_per_day: HoursPerDay = Decimal(24)
+
+
+def period_hours(given: PeriodHoursInput) -> Calculation:
+    """hours = value x hours of the unit (month 730, year 8,760) x hours per day / 24."""
+    hours = given.value * HOURS_OF_UNIT[given.unit] * given.hours_per_day / 24
+    shown = hours if hours == hours.to_integral() else hours.quantize(Decimal("0.0001"))
+    part = "" if given.hours_per_day == 24 else f" × {number(given.hours_per_day)}/24"
+    formula = f"{number(given.value)} {given.unit} × {number(HOURS_OF_UNIT[given.unit])} h{part} = {number(shown)} h"
+    return Calculation(
+        value=shown, unit="hour", formula=formula, outputs={"hours": shown},
+        assumptions=(MONTH,) if given.unit in ("month", "quarter") else (),
+    )  # fmt: skip
 
 
 class RentalCostInput(Frozen):
@@ -27,7 +72,7 @@ class RentalCostInput(Frozen):
 
 def rental_cost(given: RentalCostInput) -> Calculation:
     """cost = ceil(gpus / gpus_per_instance) x hours x price of one instance-hour."""
-    instances = math.ceil(given.gpus / given.gpus_per_instance)
+    instances = -(-given.gpus // given.gpus_per_instance)
     cost = money(instances * given.hours * given.price_per_hour)
     formula = (
         f"{instances} × {number(given.hours)} h × {number(given.price_per_hour)} {given.currency}/h"
@@ -76,7 +121,7 @@ class BudgetCardsInput(Frozen):
 def budget_cards(given: BudgetCardsInput) -> Calculation:
     """cards = floor(budget / (price per hour x hours)); also what `gpus` cards would cost and leave over."""
     one = given.price_per_hour * given.hours
-    cards = int(given.budget / one)
+    cards = whole_times(given.budget, one)
     cost = money(one * given.gpus)
     left = money(given.budget - one * given.gpus)
     return Calculation(
@@ -109,6 +154,7 @@ def price_difference(given: ComparisonInput) -> Calculation:
         formula=f"{number(given.dearer)} − {number(given.cheaper)} = {number(difference)};"
                 f" ÷ {number(given.cheaper)} = {surplus} %; ÷ {number(given.dearer)} = {saving} %",
         outputs={"difference": difference, "surplus_percent": surplus, "saving_percent": saving, "ratio": ratio,
+                 "whole_cards": whole_times(given.dearer, given.cheaper),
                  "currency": given.currency},
     )  # fmt: skip
 
@@ -122,7 +168,7 @@ class AmountsInput(Frozen):
 
 def average_price(given: AmountsInput) -> Calculation:
     """Arithmetic mean of the amounts."""
-    mean = (sum(given.amounts, Decimal(0)) / len(given.amounts)).quantize(Decimal("0.0001"))
+    mean = (sum(given.amounts, Decimal(0)) / len(given.amounts)).quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP)
     terms = " + ".join(number(a) for a in given.amounts)
     return Calculation(
         value=mean, unit=given.currency, formula=f"({terms}) ÷ {len(given.amounts)} = {number(mean)}",

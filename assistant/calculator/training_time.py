@@ -10,11 +10,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from assistant.calculator.calculation import Amount, Calculation, Currency, money, number
+from assistant.calculator.calculation import NO_TRUTH, Amount, Calculation, Currency, money, number
 from assistant.evidence import Frozen
 
-Seconds = Annotated[int, Field(gt=0, le=10**9)]
-Rows = Annotated[int, Field(gt=0, le=10**9)]
+Seconds = Annotated[int, Field(gt=0, le=10**9), NO_TRUTH]
+Rows = Annotated[int, Field(gt=0, le=10**9), NO_TRUTH]
 
 
 def clock(seconds: int) -> str:
@@ -77,6 +77,8 @@ def run_estimate(given: RunEstimateInput) -> Calculation:
     """Straight line through the two measured points; outside them it is an extrapolation."""
     if given.small_rows >= given.large_rows:
         raise ValueError(f"small_rows {given.small_rows} must be below large_rows {given.large_rows}")
+    if given.small_seconds >= given.large_seconds:
+        raise ValueError(f"small_seconds {given.small_seconds} must be below large_seconds {given.large_seconds}")
     slope = Decimal(given.large_seconds - given.small_seconds) / (given.large_rows - given.small_rows)
     seconds = int((given.small_seconds + slope * (given.rows - given.small_rows)).to_integral_value(ROUND_HALF_UP))
     if seconds <= 0:
@@ -122,6 +124,8 @@ class FasterCardInput(Frozen):
 
 def faster_card_time(given: FasterCardInput) -> Calculation:
     """hours on the faster card = hours / factor; hours on the slower = hours x factor."""
+    if given.factor < 1:
+        raise ValueError(f"factor {given.factor} is below 1: that card is the slower one, give 1 ÷ {given.factor}")
     faster, slower = money(given.hours / given.factor), money(given.hours * given.factor)
     return Calculation(
         value=faster, unit="hour", formula=f"{number(given.hours)} h ÷ {number(given.factor)} = {number(faster)} h",

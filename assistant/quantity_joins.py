@@ -1,0 +1,157 @@
+"""Joins quantities that belong together (8 hours + a day, 2块 + 一小时). It reads no text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import cast
+
+from assistant.quantity import HOURS, MONTH_DAYS, MONTHS, NIGHT, Parts, Quantity, role_of
+from assistant.tokens import LINKS, Token
+
+FAR = 24  # tokens back that a rate is looked for
+
+Rule = Callable[[Quantity, Parts, Quantity], Quantity | None]
+
+
+def joined(parts: Parts) -> Parts:
+    """The parts with every rule applied in turn."""
+    for rule in (_per_hour, _per_day, _in_days, _compound, _range):
+        parts = _join(parts, rule)
+    return _fix_months(parts)
+
+
+def _join(parts: Parts, rule: Rule) -> Parts:
+    """Apply `rule` to each quantity and the one before it (or, past a count, the one before that)."""
+    done: Parts = []
+    for part in parts:
+        done.append(part)
+        while isinstance(done[-1], Quantity) and _reduced(done, done[-1], rule):
+            pass
+    return done
+
+
+def _reduced(done: Parts, right: Quantity, rule: Rule) -> bool:
+    """Join the last quantity of `done` with an earlier one close by, in place, if the rule allows."""
+    for index in range(len(done) - 2, max(len(done) - 2 - FAR, -1), -1):
+        left, gap = done[index], done[index + 1 : -1]
+        if not isinstance(left, Quantity):
+            continue
+        if merged := rule(left, gap, right):
+            done[index:] = [*gap, merged] if merged.start > left.start else [merged]
+            return True
+        if left.kind != "count":
+            return False
+    return False
+
+
+def _united(left: Quantity, right: Quantity, *, base: Quantity, apart: bool = False, **more: object) -> Quantity:
+    """`base` (one of the two) with changes; it spans both unless they stand apart."""
+    span = {} if apart else {"start": left.start, "end": right.end}
+    approximate = left.approximate or right.approximate
+    return replace(base, **{**span, "approximate": approximate, "rate": False, **more})  # type: ignore[arg-type]
+
+
+def _loose(gap: Parts) -> bool:
+    """Whether a rate and its figure belong together across `gap`: a few words of one clause, and no question word."""
+    words = [part for part in gap if isinstance(part, Token)]
+    length = gap[-1].end - gap[0].start if gap else 0
+    plain = all(part.role not in ("break", "ask", "open", "per") for part in words)
+    return length <= 16 and plain and all(not part.text.isascii() or part.text in LINKS for part in words if part.role == "word")
+
+
+def _per_hour(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
+    """2块 + 一小时, $9 + per GPU-hour, 每小时 (预算不超过) + 10块."""
+    if left.kind == "money" and _is_one(right, "hour", "gpu-hour") and not gap:
+        return _united(left, right, base=left, kind="money_per_hour")
+    if right.kind == "money" and _is_one(left, "hour", "gpu-hour") and (not gap or (left.rate and _loose(gap))):
+        return _united(left, right, base=right, apart=bool(gap), kind="money_per_hour")
+    return None
+
+
+def _is_one(quantity: Quantity, *units: str) -> bool:
+    return quantity.kind == "duration" and quantity.unit in units and quantity.value == 1 and quantity.high is None
+
+
+def _per_day(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
+    """8 hours + a day, 每天 (跑) + 6个钟头, 24小时 + 不停."""
+    if "hours_per_day" in (left.kind, right.kind) and not gap:
+        return _united(left, right, base=left, kind="hours_per_day", unit="hour", value=Decimal(24)) if _around_the_clock(left, right) else None
+    if _is_one(right, "day") and right.rate and _hours_of_day(left) and not gap:
+        return _united(left, right, base=left, kind="hours_per_day")
+    if _is_one(left, "day") and left.rate and _hours_of_day(right) and _loose(gap):
+        return _united(left, right, base=right, apart=bool(gap), kind="hours_per_day")
+    return None
+
+
+def _hours_of_day(quantity: Quantity) -> bool:
+    return quantity.kind == "duration" and quantity.unit == "hour" and not quantity.rate and abs(quantity.value) <= 24
+
+
+def _around_the_clock(left: Quantity, right: Quantity) -> bool:
+    both = [item.kind == "hours_per_day" or (item.kind == "duration" and item.unit == "hour") or _is_one(item, "day") for item in (left, right)]
+    return all(both) and all(item.value == 24 or _is_one(item, "day") for item in (left, right))
+
+
+def _in_days(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
+    """一个月 + (30天), 30 days + a month, 每月 + 22天: the days are what counts."""
+    if left.kind != "duration" or right.kind != "duration":
+        return None
+    said = bool(gap) and all(isinstance(part, Token) and part.role in ("open", "basis", "of") for part in gap)
+    if left.unit == "day" and right.unit == "month" and right.value == 1 and left.value <= 31 and (said or (not gap and right.rate)):
+        return _united(left, right, base=left)
+    if left.unit not in ("week", *MONTHS) or right.unit != "day" or left.high is not None:
+        return None
+    if not said and not (left.unit == "month" and left.rate and _loose(gap)):
+        return None
+    months = left.value if left.unit == "month" and right.value in MONTH_DAYS else Decimal(1)
+    return _united(left, right, base=right, apart=bool(gap) and not said, value=right.value * months)
+
+
+def _fix_months(parts: Parts) -> Parts:
+    """"按30天算" anywhere behind says how long the months before it are."""
+    based = [index for index, part in enumerate(parts[1:], 1) if isinstance(part, Quantity) and part.unit == "day"
+             and part.value in MONTH_DAYS and role_of(parts[index - 1]) == "basis"]  # fmt: skip
+    months = [index for index, part in enumerate(parts) if isinstance(part, Quantity) and part.unit == "month"]
+    fixed = list(parts)
+    for at in based:
+        before = [index for index in months if index < at and isinstance(fixed[index], Quantity)]
+        for index in before:
+            month, days = cast(Quantity, parts[index]), cast(Quantity, parts[at])
+            fixed[index] = replace(month, value=month.value * days.value, unit="day", rate=False)
+        if before:
+            fixed[at] = Token("word", parts[at].start, parts[at].end, "")
+    return fixed
+
+
+def _compound(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
+    """1 小时 + 42 分, 3天 + 6小时, 一年 + 零三个月, 2块 + 8毛; the nights of 三天三夜 add nothing."""
+    if any(role_of(part) != "and" and part.text != "零" for part in gap) or left.high is not None or right.high is not None or right.delta:
+        return None
+    if left.kind == right.kind == "money" and left.unit == right.unit == "CNY" and right.value < 1 and not gap:
+        return _united(left, right, base=left, value=left.value + right.value)
+    if not left.kind == right.kind == "duration" or (left.rate and not gap and left.unit in ("day", "week") and not _night(left, right)):
+        return None
+    for sizes in (HOURS, MONTHS):
+        if left.unit in sizes and right.unit in sizes:
+            ratio = sizes[left.unit] / sizes[right.unit]
+            if _night(left, right):
+                return _united(left, right, base=left)
+            if ratio > 1 and right.value < ratio:
+                return _united(left, right, base=left, value=left.value + right.value / ratio)
+    return None
+
+
+def _night(left: Quantity, right: Quantity) -> bool:
+    return left.unit == "day" and 0 < right.value <= left.value * NIGHT and bool(re.search("[夜晚宿]|night", right.text))
+
+
+def _range(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
+    """3天到5天, $10-$20, 7b-13b."""
+    alike = (left.kind, left.unit, left.high, left.delta, right.high, right.delta) == (right.kind, right.unit, None, False, None, False)
+    ranged = len(gap) == 1 and (role_of(gap[0]) in ("dash", "to") or gap[0].text == "~")
+    if alike and ranged and left.value < right.value and left.kind not in ("bare", "precision"):
+        return _united(left, right, base=left, high=right.value)
+    return None
