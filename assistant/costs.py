@@ -62,10 +62,10 @@ def budget(request: Request, book: Ledger) -> Finding:
         return prices.missing(request, book)
     assert s.money is not None
     if s.money_currency not in (None, rates[0].currency):
-        shown = render.amount(s.money, s.money_currency or "", book.language)
+        given = render.CURRENCY_ZH.get(s.money_currency or "", s.money_currency or "")
         return book.finding("needs_detail", book.say(
-            f"预算是 {shown}，而价格是人民币；没有约定汇率不能换算。请给出汇率，或直接给人民币预算。",
-            f"The budget is {shown} but the prices are in CNY, and without an agreed rate they are not converted. Please give an exchange rate or the budget in CNY."))  # fmt: skip
+            f"预算是{given}，而价格是人民币；没有约定汇率不能换算。请给出汇率，或直接给人民币预算。",
+            f"The budget is in {s.money_currency} but the prices are in CNY, and without an agreed rate they are not converted. Please give an exchange rate or the budget in CNY."))  # fmt: skip
     periods = _periods(request, book)
     if periods and "payback" not in request.aspects:
         return _cards_for(request, rates, periods[0], book)

@@ -187,7 +187,10 @@ def fit(parts: Sequence[str], limit_tokens: int) -> list[str]:
 
 
 def estimated_tokens(text: str) -> int:
-    """Upper estimate without a tokenizer: each CJK character, digit and mark is one token, 3.5 other characters are."""
+    """Cautious estimate without a tokenizer: each CJK character, digit and mark is one token, 3.5 others are.
+
+    Against Qwen2.5's tokenizer on pieces of our documents: 0.99 to 1.8 times the true count, 1.3 on average.
+    """
     single = len(SINGLE_TOKENS.findall(text))
     return single + round((len(text) - single) / 3.5 + 0.5)
 
@@ -248,7 +251,8 @@ def _chat_model(endpoint: Endpoint, silence_seconds: float) -> ChatOpenAI:
         default_headers={"Connection": "close"},
         openai_proxy="",
         http_client=client,
-        http_async_client=openai.DefaultAsyncHttpxClient(trust_env=False),  # unused; its default reads the proxies
+        http_async_client=openai.DefaultAsyncHttpxClient(trust_env=False),  # unused, but its default reads the proxies
+        http_socket_options=(),  # the client is ours: no warning that its default ignores the proxies
     )
 
 

@@ -13,8 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from ingest.rows import TABLES, BuiltinFormatError, Language, Sources, read_rows, table_passages
-from knowledge.index import Passage
+from ingest.rows import TABLES, BuiltinFormatError, Sources, read_rows, table_passages
+from knowledge.passage import Language, Passage
 
 Kind = Literal["text", "gap"]
 LANGUAGES: dict[str, Language] = {"zh": "zh", "en": "en"}

@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from knowledge.index import Passage
 from knowledge.names import Kind, display
+from knowledge.passage import Language, Passage
 
-Language = Literal["zh", "en"]
 Row = dict[str, str]
 
 LANGUAGES: tuple[Language, Language] = ("zh", "en")

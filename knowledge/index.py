@@ -13,10 +13,10 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from knowledge.generation import (
     write_manifest,
 )
 from knowledge.keywords import TOKENIZER_VERSION, KeywordStore
+from knowledge.passage import Language, Passage
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -54,7 +55,6 @@ __all__ = [
     "open_index",
 ]
 
-Language = Literal["zh", "en"]
 Vectors = NDArray[np.float32]
 
 PASSAGE_FORMAT = "1"  # raise it when Passage, its embedded text or the files of a generation change
@@ -92,27 +92,6 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True)
-class Passage:
-    """A piece of knowledge that can be cited.
-
-    `topic` is shared by the Chinese and the English twin, and by the parts of a long section. `text` is
-    Markdown, `source` and `locator` are as shown to readers, `as_of` is a date or None where undated. kind:
-    "row" is one table row as `header = value; ...`, "gap" states what the sources do *not* say.
-    """
-
-    id: str
-    topic: str
-    language: Language
-    title: str
-    section: str
-    text: str
-    source: str
-    locator: str
-    as_of: str | None
-    kind: Literal["text", "row", "gap"]
-
-
-@dataclass(frozen=True)
 class Hit:
     """A passage found; all three scores lie in 0..1 and higher is better.
 
@@ -132,12 +111,14 @@ class Index:
     def __init__(self, generation: Path, embedder: Embedder, *, create: bool = False) -> None:
         self._where = generation
         self._embedder = embedder
+        if not generation.is_dir():
+            raise broken(generation, "the folder that manifest.json names is gone")
         with _as_broken(generation):
+            self._keywords = KeywordStore(generation / "keywords.sqlite", create=create)
             self._client = _chroma_client(generation / "chroma")
             if create:
                 self._client.create_collection(COLLECTION, embedding_function=None, configuration=COSINE)
             self._collection = self._client.get_collection(COLLECTION, embedding_function=None)
-            self._keywords = KeywordStore(generation / "keywords.sqlite", create=create)
 
     def __enter__(self) -> Self:
         return self
@@ -249,7 +230,8 @@ def build_index(
     _check_ids(passages)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "build.lock"), ExitStack() as stack:
-        remove_generations(folder, keep=read_manifest(folder))
+        with suppress(IndexBrokenError):  # a damaged manifest is mended by the new one
+            remove_generations(folder, keep=read_manifest(folder))
         generation = new_generation(folder)
         index = Index(generation, embedder, create=True)
         stack.callback(index.close)
@@ -299,7 +281,7 @@ def fingerprint(embedder: Embedder, passages: Iterable[Passage]) -> Fingerprint:
 
 
 def _one_per_topic(hits: Sequence[Hit], language: Language) -> list[Hit]:
-    """Of hits in order the best of each topic; shown is its twin in the reader's language if that was found, with the best scores."""
+    """The best hit of each topic; shown is its twin in the reader's language if that was found, with the best scores."""
     topics: dict[str, list[Hit]] = {}
     for hit in hits:
         topics.setdefault(hit.passage.topic, []).append(hit)
@@ -345,10 +327,8 @@ def _to_metadata(passage: Passage) -> dict[str, str]:
 
 
 def _passages(found: Mapping[str, Any]) -> list[Passage]:
-    return [
-        Passage(**{"as_of": None, **metadata, "id": passage_id, "text": text})
-        for passage_id, metadata, text in zip(found["ids"], found["metadatas"], found["documents"], strict=True)
-    ]
+    rows = zip(found["ids"], found["metadatas"], found["documents"], strict=True)
+    return [Passage(**{"as_of": None, **metadata, "id": each, "text": text}) for each, metadata, text in rows]
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def _advisor(monkeypatch: pytest.MonkeyPatch) -> Advisor:
     """Takes the place of assistant.advisor, whose import loads the models' libraries."""
     advisor = Advisor()
     module = SimpleNamespace(open_advisor=lambda progress: advisor)
-    monkeypatch.setitem(sys.modules, "assistant.advisor", module)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "assistant.advisor", module)
     return advisor
 
 
@@ -57,7 +57,7 @@ def silent(done: int, total: int) -> None:
 
 
 def answers(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
 def test_answers_carry_id_and_the_whole_answer_object_in_order(
@@ -101,7 +101,7 @@ def test_without_an_output_file_the_lines_go_to_standard_output(
         ('{"question": "a"}', r"line 3: id: Field required"),
         ('{"id": 1}', r"line 3: question: Field required"),
         ('{"id": 1, "question": 5}', r"line 3: question: .*string"),
-        ('{"id": 1, "question": "a", "turns": "b"}', r"line 3: turns: .*list"),
+        ('{"id": 1, "question": "a", "turns": "b"}', r"line 3: turns: .*array"),
         ("[1]", r"line 3: line: .*'\[1\]'"),
     ],
 )

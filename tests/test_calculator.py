@@ -60,7 +60,26 @@ def test_an_instance_of_eight_gpus_is_billed_whole_and_its_price_is_not_multipli
 
 
 def test_a_month_is_730_hours_and_a_year_8760() -> None:
-    assert (HOURS_PER_MONTH, HOURS_PER_YEAR) == (730, 8760)
+    assert HOURS_PER_MONTH == 730
+    assert HOURS_PER_YEAR == 8760
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "hours_per_day", "hours", "formula"),
+    [
+        (1, "month", 24, "730", "1 month × 730 h = 730 h"),
+        (1, "year", 24, "8760", "1 year × 8,760 h = 8,760 h"),
+        (3, "quarter", 24, "6570", "3 quarter × 2,190 h = 6,570 h"),
+        (2, "week", 24, "336", "2 week × 168 h = 336 h"),
+        (22, "day", 8, "176", "22 day × 24 h × 8/24 = 176 h"),
+        (90, "minute", 24, "1.5", "90 minute ÷ 60 = 1.5 h"),
+        (20, "minute", 24, "0.3333", "20 minute ÷ 60 = 0.3333 h"),
+    ],
+)
+def test_period_hours(value: int, unit: str, hours_per_day: int, hours: str, formula: str) -> None:
+    result = calculate("period_hours", value=value, unit=unit, hours_per_day=hours_per_day)
+    assert (result.value, result.formula) == (Decimal(hours), formula)
+    assert bool(result.assumptions) == (unit in ("month", "quarter"))  # how long a month is taken to be
 
 
 def test_budget_hours_5000_at_11_28_is_443_26_hours_rounded_down() -> None:
@@ -71,7 +90,7 @@ def test_budget_hours_5000_at_11_28_is_443_26_hours_rounded_down() -> None:
 
 def test_budget_hours_are_shared_by_the_gpus_and_spread_over_the_hours_of_a_day() -> None:
     result = calculate("budget_hours", budget=1000, price_per_hour=10, gpus=4, hours_per_day=5)
-    assert (result.value, result.outputs["days"]) == (25, 5)  # 1000 / (10 x 4); 25 / 5
+    assert [result.value, result.outputs["days"]] == [Decimal(25), 5]  # 1000 / (10 x 4); 25 / 5
     assert result.formula == "1,000 CNY ÷ (10 CNY/h × 4) = 25.00 h"
 
 
@@ -103,7 +122,7 @@ def test_difference_of_40_39_and_28_64() -> None:
 
 def test_difference_of_equal_prices_is_nothing() -> None:
     result = calculate("price_difference", dearer=5, cheaper=5)
-    assert (result.value, result.outputs["surplus_percent"], result.outputs["ratio"]) == (0, 0, 1)
+    assert [result.value, result.outputs["surplus_percent"], result.outputs["ratio"]] == [0, 0, 1]
 
 
 def test_average_and_sum_of_the_three_a100_prices() -> None:
@@ -115,7 +134,7 @@ def test_average_and_sum_of_the_three_a100_prices() -> None:
 def test_pt2_against_lora_on_chatglm2_saves_1_41_17_and_22_69_percent() -> None:
     # 7:26:25 = 26,785 s; 5:45:08 = 20,708 s; 6,077 s = 1:41:17; 6,077 / 26,785 = 0.22688; 26,785 / 20,708 = 1.2935
     result = calculate("run_difference", slower_seconds=26785, faster_seconds=20708)
-    assert (result.value, result.outputs["saved"]) == (6077, "1:41:17")
+    assert (result.value, result.outputs["saved"]) == (Decimal(6077), "1:41:17")
     assert result.outputs["saved_percent"] == Decimal("22.69")
     assert result.outputs["speedup_factor"] == Decimal("1.29")
     assert result.formula.startswith("7:26:25 − 5:45:08 = 1:41:17")
@@ -232,6 +251,7 @@ def test_an_impossible_count_is_refused_and_named(value: object) -> None:
         ("run_estimate", LORA2 | {"rows": 5, "small_seconds": 100}, "5 rows are too few"),
         ("faster_card_time", {"hours": 7, "factor": "0.5"}, "factor 0.5 is below 1"),
         ("budget_hours", {"budget": 1, "price_per_hour": 1, "hours_per_day": 25}, "hours_per_day: .* 24, got 25"),
+        ("period_hours", {"value": 3, "unit": "fortnight"}, "unit: .*got 'fortnight'"),
         ("average_price", {"amounts": []}, r"amounts: .*got \[\]"),
         ("sum_of_costs", {"amounts": [1, -2]}, r"amounts.1: .*got -2"),
         ("rental_cost", RENTAL | {"currency": "yuan"}, "currency: .*got 'yuan'"),

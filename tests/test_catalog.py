@@ -64,7 +64,7 @@ def test_an_instance_of_eight_gpus_ranks_by_the_price_of_one(tables: Path) -> No
     with (tables / "offers.csv").open("a", encoding="utf-8") as file:
         file.write("x8,tencent,A100,SXM,8,1,,,96,vCPU,960,200,CNY,instance-hour,on-demand,2026-01,own\n")
     offers = load_catalog(tables).find_offers(["A100"])
-    assert (offers[0].id, offers[0].price, offers[0].price_per_gpu_hour) == ("x8", 200, 25)
+    assert (offers[0].id, offers[0].price, offers[0].price_per_gpu_hour) == ("x8", Decimal(200), Decimal(25))
 
 
 def test_offers_in_two_currencies_are_not_mixed_in_one_ranking(tables: Path) -> None:
@@ -97,15 +97,17 @@ def test_runs_are_selected_by_model_rows_and_method(
 def test_memory_advice_keeps_range_and_open_end_apart_from_card_counts(catalog: Catalog) -> None:
     falcon, small = catalog.find_advice("run-falcon-40b"), catalog.find_advice("finetune-small")
     assert falcon is not None
-    assert (falcon.memory_min_gb, falcon.memory_max_gb, falcon.open_ended, falcon.card_count) == (85, 100, True, None)
+    assert (falcon.memory_min_gb, falcon.memory_max_gb, falcon.open_ended, falcon.card_count) == (
+        Decimal(85), Decimal(100), True, None,
+    )  # fmt: skip
     assert small is not None
-    assert (small.memory_min_gb, small.card_count, small.card, small.card_memory_gb) == (None, 4, "A100", 80)
+    assert (small.memory_min_gb, small.card_count, small.card, small.card_memory_gb) == (None, 4, "A100", Decimal(80))
     assert catalog.find_advice("run-falcon-180b") is None
 
 
 def test_a_gpu_that_comes_in_two_sizes_has_both(catalog: Catalog) -> None:
-    assert catalog.gpu_memory_gb["A100"] == (40, 80)
-    assert catalog.gpu_memory_gb["T4"] == (16,)
+    assert catalog.gpu_memory_gb["A100"] == (Decimal(40), Decimal(80))
+    assert catalog.gpu_memory_gb["T4"] == (Decimal(16),)
     assert "H20" not in catalog.gpu_memory_gb
 
 

@@ -33,7 +33,7 @@ def refusal(*arguments: str) -> str:
 def test_calc_list_names_every_calculator_with_what_it_does() -> None:
     lines = run("calc", "--list").stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == list(CALCULATORS)
-    assert lines[0] == "rental_cost: cost = ceil(gpus / gpus_per_instance) x hours x price of one instance-hour."
+    assert lines[1] == "rental_cost: cost = ceil(gpus / gpus_per_instance) x hours x price of one instance-hour."
     assert run("calc").stdout.splitlines() == lines
 
 

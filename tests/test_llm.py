@@ -214,12 +214,15 @@ def test_failing_server_is_not_mistaken_for_one_without_json_schema() -> None:
     assert len(server.requests) == 1
 
 
-def test_proxy_settings_do_not_catch_a_server_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_settings_do_not_catch_a_server_on_loopback(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "OPENAI_PROXY", "http_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     with FakeOpenAI() as server:
         assert ask(model_of(server)) == "ok"
+    assert caplog.messages == []
 
 
 def test_questions_are_not_traced_to_a_third_party(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from assistant.tools import CALCULATORS, ToolError, calculate, calculate_json, c
 
 # One valid call of every calculator, and the main value worked out by hand.
 EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
+    "period_hours": ({"value": 2, "unit": "week"}, "336"),
     "rental_cost": ({"gpus": 4, "hours": 72, "price_per_hour": "28.64"}, "8248.32"),
     "budget_hours": ({"budget": 5000, "price_per_hour": "11.28"}, "443.26"),
     "budget_cards": ({"budget": 20000, "hours": 720, "price_per_hour": "8.68"}, "3"),
@@ -69,7 +70,7 @@ def test_every_calculator_and_its_input_say_what_they_do(tool: str) -> None:
 
 
 def test_an_unknown_calculator_is_named_with_those_there_are() -> None:
-    with pytest.raises(ToolError, match=r"'training_memory'; there are rental_cost, .*total_memory"):
+    with pytest.raises(ToolError, match=r"'training_memory'; there are period_hours, .*total_memory"):
         calculate("training_memory", parameters=7)
 
 

@@ -26,7 +26,6 @@ from assistant.calculator.calculation import (
 )
 from assistant.evidence import Bilingual, Frozen
 
-
 HOURS_OF_UNIT = {
     "minute": Decimal(1) / 60, "hour": Decimal(1), "day": Decimal(24), "week": HOURS_PER_WEEK,
     "month": HOURS_PER_MONTH, "quarter": HOURS_PER_MONTH * 3, "year": HOURS_PER_YEAR,
@@ -51,9 +50,10 @@ class PeriodHoursInput(Frozen):
 def period_hours(given: PeriodHoursInput) -> Calculation:
     """hours = value x hours of the unit (month 730, year 8,760) x hours per day / 24."""
     hours = given.value * HOURS_OF_UNIT[given.unit] * given.hours_per_day / 24
-    shown = hours if hours == hours.to_integral() else hours.quantize(Decimal("0.0001"))
+    shown = hours if hours == hours.to_integral() else hours.quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP)
     part = "" if given.hours_per_day == 24 else f" × {number(given.hours_per_day)}/24"
-    formula = f"{number(given.value)} {given.unit} × {number(HOURS_OF_UNIT[given.unit])} h{part} = {number(shown)} h"
+    each = "÷ 60" if given.unit == "minute" else f"× {number(HOURS_OF_UNIT[given.unit])} h"
+    formula = f"{number(given.value)} {given.unit} {each}{part} = {number(shown)} h"
     return Calculation(
         value=shown, unit="hour", formula=formula, outputs={"hours": shown},
         assumptions=(MONTH,) if given.unit in ("month", "quarter") else (),

@@ -1,0 +1,5 @@
+"""`python -m assistant` is `gpu-advisor`."""
+
+from assistant.cli import main
+
+main()

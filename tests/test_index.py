@@ -1,0 +1,354 @@
+"""The index over both stores: scores, twins, fingerprints, swaps and damage; with real files, does it find?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import knowledge.index as index_module
+from knowledge.generation import read_manifest
+from knowledge.index import (
+    Hit,
+    Index,
+    IndexBrokenError,
+    IndexMismatchError,
+    IndexMissingError,
+    Passage,
+    Vectors,
+    build_index,
+    open_index,
+)
+
+
+@dataclass(frozen=True)
+class HashEmbedder:
+    """Stands in for the model: texts that share characters get near vectors, reproducibly, and no file is read."""
+
+    fingerprint: str = "hash-1"
+    flat: bool = False  # all texts alike: the dense side then has no say
+
+    def embed_queries(self, texts: list[str]) -> Vectors:
+        return np.stack([self._vector(text) for text in texts])
+
+    def embed_passages(self, texts: list[str]) -> Vectors:
+        return self.embed_queries(texts)
+
+    def _vector(self, text: str) -> Vectors:
+        vector = np.full(32, 0.01, dtype=np.float32)
+        for character in "" if self.flat else text.lower():
+            vector[hashlib.sha256(character.encode()).digest()[0] % 32] += 1
+        return vector / np.linalg.norm(vector)
+
+
+def passage(number: int, language: str, section: str, text: str, **changes: str | None) -> Passage:
+    base = Passage(
+        id=f"doc.{language}#{number}",
+        topic=f"doc#{number}",
+        language="zh" if language == "zh" else "en",
+        title="标题" if language == "zh" else "Title",
+        section=section,
+        text=text,
+        source="来源",
+        locator=f"documents/doc.{language}.md § {section}",
+        as_of=None,
+        kind="text",
+    )
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+PASSAGES = [
+    passage(1, "zh", "GPU 是什么", "GPU 即图形处理器，擅长并行计算。"),
+    passage(1, "en", "What a GPU is", "A GPU is a graphics processor, good at parallel work."),
+    passage(2, "zh", "运行 Falcon-40B 要多少显存", "需要 85 GB 到 100 GB 或更多的显存。"),
+    passage(2, "en", "Memory to run Falcon-40B", "It takes 85 GB to 100 GB of GPU memory or more."),
+    passage(3, "zh", "阿里云的租用价格", "A100 每小时 34.742 元，实例 gn7.2xlarge32。", as_of="2023-06-01", kind="row"),
+    passage(4, "en", "Kaggle", "Kaggle is free for 30 hours a week, with T4 and P100 cards."),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "索引"  # the user's folder may have any name
+
+
+@pytest.fixture
+def index(folder: Path) -> Iterator[Index]:
+    with build_index(folder, PASSAGES, HashEmbedder()) as index:
+        yield index
+
+
+def topics(hits: list[Hit]) -> list[str]:
+    return [hit.passage.topic for hit in hits]
+
+
+def test_every_passage_comes_back_as_it_went_in(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "PAGE", 2)  # several pages
+    assert sorted(index.passages(), key=lambda each: each.id) == sorted(PASSAGES, key=lambda each: each.id)
+    assert [index.passage(each.id) for each in PASSAGES] == PASSAGES
+
+
+def test_an_unknown_passage_id_is_an_error(index: Index) -> None:
+    with pytest.raises(KeyError, match="no-such"):
+        index.passage("no-such")
+
+
+@pytest.mark.parametrize("query", ["A100 多少钱", "Falcon", "what is a GPU", "天气怎么样", "？！", "p100 free", "x" * 3000])
+def test_scores_lie_in_0_to_1_and_come_best_first(index: Index, query: str) -> None:
+    hits = index.search(query, language="zh")
+    assert hits
+    assert all(0 <= score <= 1 for hit in hits for score in (hit.score, hit.dense, hit.keyword))
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("query", "topic"),
+    [("gn7.2xlarge32", "doc#3"), ("阿里雲價格", "doc#3"), ("falcon 40b 显存", "doc#2"), ("哪里有 P100", "doc#4"), ("34.742", "doc#3")],
+)
+def test_words_alone_find_when_the_dense_side_has_no_say(folder: Path, query: str, topic: str) -> None:
+    with build_index(folder, PASSAGES, HashEmbedder(flat=True)) as index:
+        assert topics(index.search(query, language="zh"))[0] == topic
+
+
+def test_the_dense_side_finds_what_shares_no_word(index: Index) -> None:
+    hit = index.search("graphicsprocessor goodatparallelwork", language="en")[0]
+    assert (hit.passage.topic, hit.keyword) == ("doc#1", 0)
+    assert hit.dense > 0.5
+
+
+def test_twins_come_once_and_in_the_language_of_the_reader(index: Index) -> None:
+    for language in ("zh", "en"):
+        hits = index.search("Falcon-40B", language=language)
+        assert len(topics(hits)) == len(set(topics(hits)))
+        assert hits[0].passage == next(each for each in PASSAGES if (each.topic, each.language) == ("doc#2", language))
+
+
+def test_a_passage_without_a_twin_is_shown_in_the_language_it_has(index: Index) -> None:
+    assert index.search("阿里云价格", language="en")[0].passage.language == "zh"
+    assert index.search("Kaggle free hours", language="zh")[0].passage.language == "en"
+
+
+def test_the_parts_of_a_long_section_take_one_place(folder: Path) -> None:
+    parts = [passage(9, "zh", "长文", f"显存 第{part}段", id=f"doc.zh#9.{part}") for part in range(3)]
+    with build_index(folder, [*PASSAGES, *parts], HashEmbedder()) as index:
+        assert topics(index.search("显存 长文", language="zh")).count("doc#9") == 1
+
+
+def test_a_question_about_an_unknown_thing_has_a_low_keyword_score_everywhere(index: Index) -> None:
+    assert max(hit.keyword for hit in index.search("阿里云 A100 价格", language="zh")) > 0.9
+    assert max(hit.keyword for hit in index.search("火星 X9000 果酱", language="zh")) < 0.2
+
+
+def test_limit_is_kept(index: Index) -> None:
+    assert len(index.search("GPU", language="zh", limit=2)) == 2
+
+
+@pytest.mark.parametrize(("query", "limit"), [("", 6), (" \n\u3000", 6), ("GPU", 0), ("GPU", -1)])
+def test_nothing_to_search_for_is_an_error(index: Index, query: str, limit: int) -> None:
+    with pytest.raises(ValueError, match=re.escape(repr(query.strip()))):
+        index.search(query, language="zh", limit=limit)
+
+
+@pytest.mark.parametrize(("term", "known"), [("falcon40b", True), ("RTX 5090", False), ("阿里云", True), ("华为", False)])
+def test_knows(index: Index, term: str, known: bool) -> None:
+    assert index.knows(term) is known
+
+
+def test_many_threads_get_the_same_answers_as_one(index: Index) -> None:
+    queries = ["A100 价格", "Falcon", "GPU", "Kaggle hours"] * 10
+    alone = [index.search(query, language="zh") for query in queries]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda query: index.search(query, language="zh"), queries)) == alone
+
+
+def test_a_built_index_can_be_opened_again(folder: Path, index: Index) -> None:
+    expected = index.search("Falcon", language="zh")
+    index.close()
+    with open_index(folder, HashEmbedder(), PASSAGES) as opened:
+        assert opened.search("Falcon", language="zh") == expected
+
+
+def test_no_index_names_the_command_that_builds_one(folder: Path) -> None:
+    with pytest.raises(IndexMissingError, match="gpu-advisor knowledge rebuild"):
+        open_index(folder, HashEmbedder())
+
+
+def test_another_model_is_refused_and_both_are_named(folder: Path, index: Index) -> None:
+    with pytest.raises(IndexMismatchError, match="gpu-advisor knowledge rebuild") as caught:
+        open_index(folder, HashEmbedder("hash-2"))
+    assert "hash-1" in str(caught.value)
+    assert "hash-2" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["TOKENIZER_VERSION", "PASSAGE_FORMAT"])
+def test_another_tokenizer_or_format_is_refused(
+    folder: Path, index: Index, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(index_module, name, "next")
+    with pytest.raises(IndexMismatchError):
+        open_index(folder, HashEmbedder())
+
+
+def test_changed_documents_are_noticed_only_when_shown(folder: Path, index: Index) -> None:
+    changed = [replace(PASSAGES[0], text="GPU 是显卡。"), *PASSAGES[1:]]
+    with pytest.raises(IndexMismatchError):
+        open_index(folder, HashEmbedder(), changed)
+    open_index(folder, HashEmbedder(), list(reversed(PASSAGES))).close()  # the order is no change
+    open_index(folder, HashEmbedder()).close()
+
+
+def test_a_rebuild_replaces_old_passages_and_leaves_no_old_files(folder: Path, index: Index) -> None:
+    with build_index(folder, PASSAGES[:2], HashEmbedder("hash-2")) as rebuilt:
+        assert set(topics(rebuilt.search("Falcon-40B 显存", language="zh"))) == {"doc#1"}
+    assert len(list(folder.glob("generation-*"))) == 1
+
+
+def test_the_old_index_still_answers_while_and_after_it_is_replaced(folder: Path, index: Index) -> None:
+    expected = index.search("Falcon", language="zh")
+    with build_index(folder, PASSAGES[:2], HashEmbedder()):
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _: index.search("Falcon", language="zh"), range(20)))
+        assert found == [expected] * 20
+
+
+@pytest.mark.parametrize(("passages", "message"), [([], "no passages"), ([PASSAGES[0], PASSAGES[0]], "doc.zh#1")])
+def test_nothing_or_one_thing_twice_is_refused_before_anything_is_written(
+    folder: Path, passages: list[Passage], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        build_index(folder, passages, HashEmbedder())
+    assert not folder.exists()
+
+
+def test_progress_reaches_the_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "BATCH", 4)
+    seen: list[tuple[int, int]] = []
+    build_index(folder, PASSAGES, HashEmbedder(), progress=lambda done, total: seen.append((done, total))).close()
+    assert seen == [(4, 6), (6, 6)]
+
+
+KILLED_BUILD = """
+import os, sys
+from pathlib import Path
+import knowledge.index as index_module
+from test_index import PASSAGES, HashEmbedder
+
+def die(*_): os._exit(9)
+
+step, folder = sys.argv[1], Path(sys.argv[2])
+if step == "while writing":
+    index_module.BATCH = 2
+    index_module.build_index(folder, PASSAGES[:4], HashEmbedder("new"), progress=die)
+setattr(index_module, {"before the check": "_check", "before the swap": "write_manifest"}[step], die)
+index_module.build_index(folder, PASSAGES[:4], HashEmbedder("new"))
+"""
+
+
+@pytest.mark.parametrize("step", ["while writing", "before the check", "before the swap"])
+def test_a_build_killed_at_any_step_leaves_the_old_index_and_the_next_build_cleans_up(
+    folder: Path, index: Index, step: str
+) -> None:
+    index.close()
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED_BUILD, step, str(folder)],
+        cwd=Path(__file__).parents[1],
+        env={"PYTHONPATH": f".:{Path(__file__).parent}"},
+        timeout=300,
+    )
+    assert killed.returncode == 9
+    assert len(list(folder.glob("generation-*"))) == 2
+    with open_index(folder, HashEmbedder(), PASSAGES) as old:
+        assert topics(old.search("gn7.2xlarge32", language="zh"))[0] == "doc#3"
+    build_index(folder, PASSAGES[:4], HashEmbedder("new")).close()
+    assert len(list(folder.glob("generation-*"))) == 1
+
+
+def test_a_build_that_fails_its_check_leaves_the_old_index(
+    folder: Path, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Index, "search", lambda *_, **__: [])
+    with pytest.raises(IndexBrokenError, match="by its own words"):
+        build_index(folder, PASSAGES[:2], HashEmbedder("new"))
+    monkeypatch.undo()
+    with open_index(folder, HashEmbedder(), PASSAGES) as old:
+        assert old.count() == len(PASSAGES)
+
+
+def test_two_builds_at_once_leave_one_whole_index(folder: Path) -> None:
+    threads = [threading.Thread(target=lambda: build_index(folder, PASSAGES, HashEmbedder()).close()) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with open_index(folder, HashEmbedder(), PASSAGES) as opened:
+        assert opened.count() == len(PASSAGES)
+    assert len(list(folder.glob("generation-*"))) == 1
+
+
+def _generation(folder: Path) -> Path:
+    manifest = read_manifest(folder)
+    assert manifest
+    return folder / manifest.generation
+
+
+def _spoil_manifest(folder: Path) -> None:
+    (folder / "manifest.json").write_text('{"generation": ')
+
+
+def _lose_generation(folder: Path) -> None:
+    _generation(folder).rename(folder / "elsewhere")
+
+
+def _spoil_keywords(folder: Path) -> None:
+    (_generation(folder) / "keywords.sqlite").write_bytes(b"not a database" * 500)
+
+
+def _lose_keywords(folder: Path) -> None:
+    (_generation(folder) / "keywords.sqlite").unlink()
+
+
+def _spoil_chroma(folder: Path) -> None:
+    (_generation(folder) / "chroma" / "chroma.sqlite3").write_bytes(b"not a database" * 500)
+
+
+def _lose_chroma(folder: Path) -> None:
+    (_generation(folder) / "chroma" / "chroma.sqlite3").unlink()
+
+
+def _other_count(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "count": 7}))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [_spoil_manifest, _lose_generation, _spoil_keywords, _lose_keywords, _spoil_chroma, _lose_chroma, _other_count],
+)
+def test_damage_is_reported_never_read_as_empty_and_a_rebuild_mends_it(
+    folder: Path, index: Index, damage: Callable[[Path], None]
+) -> None:
+    index.close()
+    damage(folder)
+    with pytest.raises(IndexBrokenError, match="gpu-advisor knowledge rebuild"), open_index(folder, HashEmbedder()):
+        pass
+    build_index(folder, PASSAGES, HashEmbedder()).close()
+    with open_index(folder, HashEmbedder(), PASSAGES) as mended:
+        assert topics(mended.search("Falcon", language="zh"))[0] == "doc#2"
+
+
+def test_stores_that_drift_apart_are_an_error_not_a_shorter_list(index: Index) -> None:
+    index._collection.delete(ids=["doc.zh#3"])
+    with pytest.raises(IndexBrokenError, match="Chroma"):
+        index.search("gn7.2xlarge32", language="zh")
+    with pytest.raises(IndexBrokenError, match="5 passages and the keyword index 6"):
+        index.count()
