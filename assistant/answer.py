@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 
 from assistant import costs, documents, memory, prices, runs, small_talk
@@ -17,7 +18,8 @@ from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
 from assistant.tools import ToolError
 from assistant.understand import PRICE_INTENTS, Classifier, Request, understand
-from assistant.verify import check_prose, normalise_marks, split_sentences, trace
+from assistant.sentences import split_sentences
+from assistant.verify import check_prose, normalise_marks, trace
 from knowledge.catalog import Catalog
 from knowledge.index import Index
 from knowledge.keywords import tokenize
@@ -94,12 +96,24 @@ def gather(request: Request, having: Resources) -> Finding:
             return prices.buy(request, book)
         if intent == "training_time":
             return runs.training_time(request, book)
-        found = runs.speedup(request, book) if intent == "speedup" else memory.memory(request, book) if intent == "memory" else None
+        found = _by_code(request, book)
     except ToolError as error:
         return book.finding("needs_detail", book.say(f"这个数算不了：{error}", f"This cannot be computed: {error}"))
-    if intent == "memory" and not found and request.slots.parameters_b:
-        return documents.not_found(request, book)
     return found or documents.look_up(request, book, having.index)
+
+
+def _by_code(request: Request, book: Ledger) -> Finding | None:
+    """Questions that rows may answer; None leaves them to the documents."""
+    s = request.slots
+    if request.intent == "speedup":
+        return runs.speedup(request, book)
+    if request.intent == "buy_or_rent":
+        return prices.buy_or_rent(request, book)
+    if request.intent == "memory" and (found := memory.memory(request, book)):
+        return found
+    if s.parameters_b and not (s.models or s.workloads):  # a model's size is no name that a passage could be about
+        return documents.not_found(request, book)
+    return None
 
 
 def write(request: Request, finding: Finding, model: LanguageModel, dropped: list[str]) -> Iterator[str]:
@@ -130,8 +144,9 @@ def _kept(sentence: str, request: Request, finding: Finding, dropped: list[str])
     return marks.text if verdict.ok else ""
 
 
-def _named(text: str) -> set[str]:
-    return {f"{item.kind}:{item.key}" for item in link(normalise(text))}
+@lru_cache(maxsize=512)
+def _named(text: str) -> frozenset[str]:
+    return frozenset(f"{item.kind}:{item.key}" for item in link(normalise(text)))
 
 
 def _conversation(question: str, turns: Sequence[str]) -> str:
@@ -151,6 +166,8 @@ def _without_rows(request: Request, book: Ledger, having: Resources) -> Finding 
     if s.unknown:
         return None
     if s.providers and set(s.providers) <= prices.LEARNING_PLATFORMS:
+        if "autodl" in s.providers and s.gpus:
+            return prices.missing(request, book)
         return documents.look_up(request, book, having.index)
     if s.gpus or s.providers or s.money or s.workloads or request.aspects & {"limit", "cheapest", "order"}:
         return None

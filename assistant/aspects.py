@@ -34,6 +34,7 @@ WORDS: dict[str, str] = {
     "training": r"训|train|微调|fine-?tun",
     "inference": r"推理|推断|inference|serving|serve",
     "break_even": r"才(?:比|划算|合算|值)|划算|合算|beat|break.?even|worth it|pays? off|below what|不超过多少|up to what",
+    "server": r"服务器|机箱|整机|机架|整套|那套|\bbox\b|chassis|\bserver|\d ?u\b",
     "payback": r"回本|打平|回收成本|多久.{0,6}(?:划算|合算)|break.?even|pay ?back|pays? for itself|pay off",
     "which": r"哪|啥|什么|which|what",
     "how_many": r"几张|多少张|几块卡|多少块卡|几卡|多少卡|几台|多少台|几个卡|几片|how many",

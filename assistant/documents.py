@@ -5,6 +5,7 @@ Retrieves and quotes. It writes no prose: where prose would help, the finding sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from assistant import render
@@ -17,6 +18,8 @@ from knowledge.names import all_names, link, normalise
 LEAST_SCORE = 0.35  # below it nothing was found; see evals/RESULTS.md
 CLOSE = 0.85  # a passage scoring this share of the best one is quoted beside it
 MOST_QUOTED = 2
+PROPER_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*(?![A-Za-z0-9])")
+EMPTY_CELL = re.compile(r"= (?:未注明|not stated|未印|not printed)$|^(?:来源|source) = ")
 
 
 def look_up(request: Request, book: Ledger, index: Index) -> Finding:
@@ -24,7 +27,7 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     hits = index.search(request.search_text, language=request.language, limit=8)
     subjects = _subjects(request)
     about = [hit for hit in hits if _mentions_all(hit.passage, subjects)]
-    unknown = [name for name in request.slots.unknown if not index.knows(name)]
+    unknown = [name for name in (*request.slots.unknown, *_proper_words(request)) if not index.knows(name)]
     if unknown or (subjects and not about) or not hits or (about or hits)[0].score < LEAST_SCORE:
         return not_found(request, book, unknown or [n for n in _display(request) if not index.knows(n)])
     best = about[0]
@@ -60,6 +63,14 @@ def _subjects(request: Request) -> list[tuple[str, str]]:
     return [("gpu", g) for g in said.gpus] + [("provider", p) for p in said.providers] + [("model", m) for m in said.models]
 
 
+def _proper_words(request: Request) -> list[str]:
+    """Words written like names (mixtral-8x7b, FSDP, GPT-4): a passage that never uses them is not about them."""
+    words = PROPER_WORD.findall(normalise(request.question))
+    if request.intent == "memory":
+        return [word for word in words if len(word) > 3]
+    return [word for word in words if len(word) > 1 and (any(c.isdigit() for c in word) or sum(c.isupper() for c in word) > 1)]
+
+
 def _mentions_all(passage: Passage, subjects: Sequence[tuple[str, str]]) -> bool:
     """Whether the passage names what the question is about; of several cards or clouds one is enough."""
     if not subjects:
@@ -80,7 +91,10 @@ def _citation(number: int, passage: Passage) -> Citation:
 
 def _quote(passage: Passage, number: int) -> str:
     heading = passage.section or passage.title
-    lines = [f"**{heading}** [{number}]", "", *passage.text.splitlines()]
+    text = passage.text
+    if passage.kind == "row":  # cells that state nothing are noise to a reader
+        text = "; ".join(cell for cell in text.split("; ") if not EMPTY_CELL.search(cell))
+    lines = [f"**{heading}** [{number}]", "", *text.splitlines()]
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 

@@ -66,8 +66,8 @@ class Ledger:
         """Cite purchase price rows."""
         title = self.say("常用 AI GPU 购卡价格表", "purchase prices of common AI GPUs")
         rows = [
-            (p.row, self.say(f"GPU = {p.gpu}；价格 = {number(p.price)} 元/张；显存（印作）= {p.memory_as_printed or '未印'}",
-                             f"GPU = {p.gpu}; price = {number(p.price)} CNY per card; memory as printed = {p.memory_as_printed or 'not printed'}"))
+            (p.row, self.say(f"GPU = {p.gpu}；价格 = {number(p.price)} 元/张；显存（印作）= {p.memory_as_printed or '未印'}{'；' + p.remark_zh if p.remark_zh else ''}",
+                             f"GPU = {p.gpu}; price = {number(p.price)} CNY per card; memory as printed = {p.memory_as_printed or 'not printed'}{'; ' + p.remark_en if p.remark_en else ''}"))
             for p in purchases
         ]  # fmt: skip
         return self.cite("purchases.csv", title, purchases[0].source, rows)

@@ -92,9 +92,9 @@ class LanguageModel:
         self._silence_seconds = silence_seconds
 
     def warm_up(self, system: str = "") -> None:
-        """Start the server if it is ours; with a system prompt, also let it be read in, so the first answer is quick.
+        """Start our server, and let it read a system prompt in, so that the first answer is quick.
 
-        Raises ModelUnavailableError.
+        Raises ModelUnavailableError. Other servers get a request for one token.
         """
         messages = [("system", system), ("human", "ok")] if system else [("human", "ok")]
         "".join(self._deltas(messages, max_tokens=1))
@@ -221,7 +221,6 @@ def _started_tag(text: str, tag: str) -> int:
 def _embedded_endpoint(server: EmbeddedServer) -> Endpoint:
     states = {status.role: status.state for status in weights.list_models()}
     if states["llm"] != "verified":
-        log.warning("model file %s is %s", server.settings.model_path, states["llm"])
         raise ModelUnavailableError(NO_MODEL_FILE)
     try:
         return Endpoint(server.address() + "/v1", server.settings.api_key, server.settings.model_name)

@@ -94,6 +94,35 @@ def buy(request: Request, book: Ledger) -> Finding:
     return book.finding("answered", head, body, note)
 
 
+def buy_or_rent(request: Request, book: Ledger) -> Finding | None:
+    """Purchase price against hourly rent: after how many hours the rent has cost as much. None without a purchase price."""
+    gpu = request.slots.gpus[0]
+    purchases = book.catalog.find_purchases([gpu])
+    if not purchases or request.slots.unknown:
+        return None
+    bought = purchases[0]
+    bought_mark = book.cite_purchases(purchases)
+    card = book.say(f"{gpu} 单卡购价 {number(bought.price)} 元{bought_mark}", f"one {gpu} card costs {number(bought.price)} CNY {bought_mark}")
+    offers = book.catalog.find_offers([gpu], request.slots.providers)
+    own = request.slots.price_per_hour
+    rates = [(book.say("你给的租价", "your rent"), own)] if own else [(render.name("provider", o.provider, book.language), o.price) for o in offers]
+    if not rates:
+        return book.finding("needs_detail", book.say(
+            f"{card}；知识库里没有 {gpu} 的租用时价，无法比较。请告诉我租价（元/小时）和每天用几小时。",
+            f"{card[0].upper()}{card[1:]}; no hourly rent is known for the {gpu}, so the two cannot be compared. What rent (CNY/hour) do you pay, and how many hours a day?"))  # fmt: skip
+    mark = book.cite_offers(offers) if offers and not own else ""
+    rows = []
+    for label, price in rates:
+        out = book.compute("budget_hours", budget=bought.price, price_per_hour=price, hours_per_day=request.slots.hours_per_day or 24).outputs
+        rows.append([label, number(price), f"{out['hours']:,}", f"{out['days']:,}"])
+    head = book.say(f"**租满 {rows[0][2]} 小时（{rows[0][0]}，{rows[0][1]} 元/小时）就等于一张卡的购价**{mark}；{card}。用得比这少，租更省；长期天天用，买更省。",
+                    f"**After {rows[0][2]} hours of rent ({rows[0][0]}, {rows[0][1]} CNY/hour) the card is paid for** {mark}; {card}. For less use rent, for steady use over years buy.")  # fmt: skip
+    a_day = f"{number(request.slots.hours_per_day or Decimal(24))}"
+    body = render.table([book.say("租自", "Rent from"), book.say("租价（元/小时）", "Rent (CNY/hour)"), book.say("等于购价的小时数", "Hours until paid for"), book.say(f"天数（每天 {a_day} 小时）", f"Days at {a_day} hours a day")], rows)
+    note = book.say("只比较卡价与租价：未计服务器、电费、机房、运维和残值；两边价格都未注明日期。", "Card price against rent only: server, power, hosting, staff and resale are left out; neither price is dated.")
+    return book.finding("answered", head, body, note)
+
+
 def offers_for(request: Request, book: Ledger) -> list[Offer]:
     """Offers of the named GPUs and providers; a learning platform beside a priced cloud is no price source."""
     s = request.slots

@@ -23,6 +23,8 @@ MAX_CHARACTERS = 4000  # what is read of one question; the rest is left out, and
 HOURS_OF_UNIT = rental.HOURS_OF_UNIT | {"clock": Decimal(1), "gpu-hour": Decimal(1)}
 OPPOSITES = (frozenset({"training", "inference"}), frozenset({"cheapest", "dearest"}), frozenset({"large_data", "small_data"}))
 SWITCHES = frozenset({"average", "ratio", "difference", "host", "per_row", "total"}).union(*OPPOSITES)
+COMPARING = frozenset({"cheapest", "dearest", "order", "difference", "ratio", "average"})
+TALK = frozenset({"manipulation", "forecast", "off_topic", "smalltalk", "document"})
 PRICE_INTENTS = frozenset({"price", "compare", "cost", "budget"})
 CJK = re.compile(r"[\u4e00-\u9fff]")
 
@@ -243,27 +245,41 @@ def _settle(request: Request) -> str:
     """Where the slots leave only one reading, they overrule the classifier."""
     s, has, intent = request.slots, request.aspects, request.intent
     rentable = bool(s.gpus or s.unknown) and "price" in has
-    if has & {"hyperparameters"} and intent != "document":
-        return "document"
-    if s.money and s.gpus and "payback" in has:
-        return "budget"
-    if set(s.gpus) == {"H100", "A100"} and (_long(s) or "break_even" in has) and intent != "cost" and not s.count:
-        return "speedup"
-    if intent in ("memory", "document") and "host" in has and s.gpus and s.providers and not s.workloads:
-        return "price"
-    if intent in ("manipulation", "forecast", "off_topic", "smalltalk", "document") and not rentable:
+    for intended, holds in _only_readings(s, has, intent):
+        if holds:
+            return intended
+    if intent in TALK and not rentable:
         return intent
-    if _is_run(s, has):
-        return "training_time"
-    if intent in ("manipulation", "off_topic") and rentable:
+    if intent in ("manipulation", "off_topic"):
         intent = "price"
-    if intent == "price" and len(s.providers) > 1 or intent == "price" and has & {"cheapest", "dearest", "order", "difference", "ratio", "average"}:
+    return _price_kind(s, has, intent) if intent in PRICE_INTENTS else intent
+
+
+def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str, bool]]:
+    """Intents that the slots force, strongest first."""
+    host = "host" in has and bool(s.gpus) and not (s.workloads or s.models or "gpu_memory" in has)
+    answerable = intent in ("document", "memory", "speedup", "training_time", *PRICE_INTENTS)
+    return [
+        ("document", "hyperparameters" in has),
+        ("budget", bool(s.money and s.gpus) and "payback" in has),
+        ("buy_or_rent", bool(s.gpus) and {"buy", "rent"} <= has and not s.money and intent != "off_topic"),
+        ("speedup", set(s.gpus) == {"H100", "A100"} and (_long(s) or "break_even" in has) and intent != "cost" and not s.count),
+        ("training_time", _is_run(s, has) and answerable),
+        ("memory", bool(s.workloads) and intent in ("document", "memory")),
+        ("price", host and (intent == "memory" or intent == "document" and bool(s.providers))),
+        ("document", intent == "buy_price" and "server" in has),
+    ]
+
+
+def _price_kind(s: Slots, has: frozenset[str], intent: str) -> str:
+    """Which of the price questions it is: the slots say it better than the words."""
+    if intent == "cost" and s.periods and s.periods[0].unit == "hour" and not (_long(s) or s.count or s.items):
+        intent = "price"  # "one hour" is what prices are quoted in
+    if intent == "price" and (len(s.providers) > 1 or has & COMPARING):
         intent = "compare"
     if intent in ("price", "compare") and _long(s) and not s.money:
         intent = "cost"
-    if intent == "cost" and s.periods and not _long(s) and not s.count and not s.items and s.periods[0].unit == "hour":
-        intent = "price"  # "one hour" is what prices are quoted in
-    if intent in ("price", "compare", "cost") and s.money and "buy" not in has:
+    if s.money and "buy" not in has:
         intent = "budget"
     return intent
 

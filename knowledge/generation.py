@@ -2,7 +2,8 @@
 
 Each build makes its own generation beside the old one and `manifest.json`, written last, names the
 valid one. Replacing the manifest is the swap, so a build killed at any time leaves the old index or
-the new one. Does not know what is in a generation: that is knowledge/index.py.
+the new one. The generation before the valid one is kept until the next build, for those who still
+read it (Chroma opens files late). Does not know what is in a generation: that is knowledge/index.py.
 
     KnowledgeIndexError
     |- IndexMissingError    nothing built yet
@@ -87,7 +88,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def remove_generations(folder: Path, keep: Manifest | None) -> None:
-    """Remove what killed builds and earlier generations left. Called under the build lock only."""
+    """Remove what killed builds left, and the generation before the valid one. Called under the build lock only."""
     for path in folder.glob("generation-*"):
         if keep is None or path.name != keep.generation:
             shutil.rmtree(path)

@@ -219,10 +219,10 @@ def build_index(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Index:
-    """Build a new generation beside the one in use, check it, swap it in, remove the old one, and return it open.
+    """Build a new generation beside the one in use, check it, swap it in, and return it open.
 
-    `progress` gets (passages done, passages in all) after every batch. Until the swap the old index stays
-    valid and readable. One build at a time: a second one, of any process, waits for the first.
+    `progress` gets (passages done, passages in all) after every batch. The old index stays valid until the
+    swap, and whoever has it open can go on reading: its files go when the next build begins. One build at a time: a second one, of any process, waits for the first.
     Raises ValueError for no passages or an id that comes twice, IndexBrokenError if the new index fails its check.
     """
     from filelock import FileLock
@@ -242,7 +242,6 @@ def build_index(
         _check(index, passages)
         manifest = Manifest(generation.name, len(passages), fingerprint(embedder, passages))
         write_manifest(folder, manifest)
-        remove_generations(folder, keep=manifest)
         stack.pop_all()  # all went well: the index stays open
     return index
 

@@ -144,6 +144,21 @@ def test_a_run_that_breaks_off_keeps_what_it_had_and_gives_the_index_back(
     acquire().close()
 
 
+@pytest.mark.usefixtures("advisor")
+def test_an_answer_is_on_disk_before_the_next_question_is_asked(
+    questions: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+
+    def answer(self: Advisor, question: str, turns: Sequence[str] = ()) -> Answer:
+        written.append(len(answers(tmp_path / "out.jsonl")))
+        return plain_answer(question, "text")
+
+    monkeypatch.setattr(Advisor, "answer", answer)
+    answer_file(questions('{"id": 1, "question": "a"}\n{"id": 2, "question": "b"}'), tmp_path / "out.jsonl", silent)
+    assert written == [0, 1]
+
+
 def test_while_a_server_owns_the_index_the_questions_go_to_it(
     advisor: Advisor, questions: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

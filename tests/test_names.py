@@ -199,6 +199,10 @@ def test_spans_count_characters_also_after_a_letter_whose_lower_case_is_longer()
     assert (item.text, item.start) == ("A100", 3)
 
 
+def test_a_letter_that_only_python_takes_for_an_i_is_no_letter_of_a_name() -> None:
+    assert link("alıyun") == []  # a dotless i, which case folding would match and no spelling holds
+
+
 ALIASES = [(name.kind, name.key, alias) for name in all_names() for alias in name.aliases]
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from assistant.evidence import Call, Citation
-from assistant.verify import Verdict, check_prose, normalise_marks, split_sentences, trace
+from assistant.sentences import split_sentences
+from assistant.verify import Verdict, check_prose, normalise_marks, trace
 
 RENT = Call(
     tool="rental_cost",

@@ -22,8 +22,11 @@ from assistant.evidence import Answer, Card, Citation, Done, Event, Prose, Worki
 from assistant.reply import Reply, as_stopped, evidence_html, presentable, working_line
 
 SHOWN_TAGS = frozenset(
-    ("a", "blockquote", "br", "code", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol")
-    + ("p", "pre", "small", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul")
+    re.findall(
+        r"\w+",
+        "a blockquote br code details div em h1 h2 h3 h4 h5 h6 hr li ol p pre small span strong summary table tbody td "
+        "th thead tr ul",
+    )
 )
 
 

@@ -1,0 +1,198 @@
+"""The built-in passages: the document format is strict, rows read out in both languages, nothing lost in splitting."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.builtin import builtin_passages, split
+from ingest.rows import TABLES, BuiltinFormatError
+from knowledge.passage import Passage
+
+TABLE_FOLDER = Path(__file__).parents[1] / "knowledge" / "tables"
+
+ZH = """---
+title: 显卡入门
+language: zh
+topic: basics
+source: gpu-guide-1, gpu-guide-2   # 两篇都有
+kind: text
+---
+# 显卡入门
+
+## GPU 是什么
+
+GPU 即图形处理器。
+
+## 显存
+
+<!-- source: own -->
+显存越大，能放下的模型越大。
+"""
+EN = (
+    ZH.replace("显卡入门", "Cards").replace("language: zh", "language: en").replace("GPU 是什么", "What a GPU is")
+    .replace("GPU 即图形处理器。", "A graphics processor.").replace("## 显存", "## Memory")
+    .replace("显存越大，能放下的模型越大。", "More memory holds larger models.")
+)  # fmt: skip
+
+
+def read(tmp_path: Path, *, zh: str = ZH, en: str | None = EN, name: str = "basics") -> list[Passage]:
+    (tmp_path / f"{name}.zh.md").write_text(zh, encoding="utf-8")
+    if en is not None:
+        (tmp_path / f"{name}.en.md").write_text(en, encoding="utf-8")
+    return [passage for passage in builtin_passages(documents=tmp_path) if passage.kind != "row"]
+
+
+def test_each_section_is_a_passage_with_its_heading_source_and_place(tmp_path: Path) -> None:
+    by_id = {passage.id: passage for passage in read(tmp_path)}
+    assert by_id["basics.zh#1"] == Passage(
+        id="basics.zh#1",
+        topic="basics#1",
+        language="zh",
+        title="显卡入门",
+        section="GPU 是什么",
+        text="GPU 即图形处理器。",
+        source="GPU 选型文章一（未注明日期，内容为 2023 年）；GPU 选型文章二（未注明日期，内容为 2023 年）",
+        locator="documents/basics.zh.md § GPU 是什么",
+        as_of=None,
+        kind="text",
+    )
+    assert by_id["basics.en#1"].source.startswith("GPU selection article 1 (undated, content of 2023); GPU")
+    assert set(by_id) == {"basics.zh#1", "basics.zh#2", "basics.en#1", "basics.en#2"}
+
+
+def test_a_section_may_name_its_own_source_and_a_dated_source_gives_the_date(tmp_path: Path) -> None:
+    own = next(passage for passage in read(tmp_path) if passage.id == "basics.zh#2")
+    assert own.text == "显存越大，能放下的模型越大。"
+    assert own.source == "gpu-advisor 自己的整理（2026-11-30）"
+    assert own.as_of == "2026-11-30"
+
+
+def test_twins_share_a_topic(tmp_path: Path) -> None:
+    topics = {passage.id: passage.topic for passage in read(tmp_path)}
+    assert topics["basics.zh#2"] == topics["basics.en#2"] != topics["basics.en#1"]
+
+
+def test_a_gap_keeps_its_kind(tmp_path: Path) -> None:
+    gap = [text.replace("kind: text", "kind: gap") for text in (ZH, EN)]
+    assert {passage.kind for passage in read(tmp_path, zh=gap[0], en=gap[1])} == {"gap"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("---\ntitle", "title", "front matter"),
+        ("kind: text\n", "", "kind"),
+        ("title: 显卡入门", "title 显卡入门", "title 显卡入门"),
+        ("kind: text", "kind: prose", "prose"),
+        ("language: zh", "language: fr", "fr"),
+        ("topic: basics", "topic: cards", "cards.zh.md"),
+        ("gpu-guide-2", "gpu-guide-9", "gpu-guide-9"),
+        ("source: own", "source: nobody", "nobody"),
+        ("# 显卡入门\n\n", "# 显卡入门\n\n开头一段话。\n\n", "开头一段话"),  # would be lost
+        ("GPU 即图形处理器。", "", "needs '##' sections"),
+        ("\n## 显存\n\n", "\n", "1 sections in Chinese"),
+        (ZH[ZH.index("# 显卡入门") :], "没有小节", "没有小节"),
+    ],
+)
+def test_a_document_out_of_format_is_refused_and_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in ZH
+    with pytest.raises(BuiltinFormatError, match=re.escape(message)):
+        read(tmp_path, zh=ZH.replace(old, new, 1))
+
+
+def test_a_document_without_its_twin_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BuiltinFormatError, match="2 sections in Chinese and 0 in English"):
+        read(tmp_path, en=None)
+
+
+def test_every_row_of_every_table_is_a_chinese_and_an_english_passage() -> None:
+    rows = [passage for passage in builtin_passages() if passage.kind == "row"]
+    for table in TABLES:
+        with (TABLE_FOLDER / f"{table.name}.csv").open(encoding="utf-8", newline="") as file:
+            ids = [row["id"] for row in csv.DictReader(file)]
+        for language in ("zh", "en"):
+            assert [row.id for row in rows if row.id.startswith(f"{table.name}.") and row.language == language] == [
+                f"{table.name}.{each}.{language}" for each in ids
+            ]
+
+
+def test_a_row_reads_as_header_and_value_with_units_source_and_what_is_not_stated() -> None:
+    by_id = {passage.id: passage for passage in builtin_passages()}
+    zh, en = by_id["offers.alibaba-a100.zh"], by_id["offers.alibaba-a100.en"]
+    assert (zh.topic, en.topic) == ("offers#alibaba-a100",) * 2
+    assert (zh.section, en.section) == ("阿里云 A100", "Alibaba Cloud A100")
+    assert zh.locator == en.locator == "tables/offers.csv row 2"
+    for part in ("云厂商 = 阿里云", "价格 = 34.742", "货币 = 人民币元", "计价单位 = 每实例每小时", "地域 = 未注明",
+                 "主机内存 (GiB，不是显存) = 125", "来源 = GPU 选型文章一（未注明日期，内容为 2023 年）"):  # fmt: skip
+        assert part in zh.text.split("; ")
+    for part in ("provider = Alibaba Cloud", "price = 34.742", "price per = instance-hour", "region = not stated"):
+        assert part in en.text.split("; ")
+
+
+def test_remarks_come_in_the_language_of_the_passage_and_are_left_out_where_empty() -> None:
+    by_id = {passage.id: passage for passage in builtin_passages()}
+    assert "备注 = 讲义未印显存" in by_id["purchases.buy-h100.zh"].text
+    assert "remark = memory not printed in the handout" in by_id["purchases.buy-h100.en"].text
+    assert "remark" not in by_id["purchases.buy-a10.en"].text
+
+
+def test_english_rows_hold_no_chinese_but_the_counter_they_explain() -> None:
+    for passage in builtin_passages():
+        if passage.kind == "row" and passage.language == "en":
+            assert not re.search(r"[\u4e00-\u9fff]", passage.text.replace("台", "")), passage.text
+
+
+def test_a_column_nobody_reads_out_is_refused(tmp_path: Path) -> None:
+    for file in TABLE_FOLDER.glob("*.csv"):
+        text = file.read_text(encoding="utf-8")
+        if file.stem == "speedups":
+            header, *rows = text.splitlines()
+            text = "\n".join([f"{header},colour", *(f"{row},red" for row in rows)])
+        (tmp_path / file.name).write_text(text, encoding="utf-8")
+    with pytest.raises(BuiltinFormatError, match="colour"):
+        builtin_passages(documents=tmp_path, tables=tmp_path)
+
+
+def test_the_real_files_are_in_format_and_their_ids_unique() -> None:
+    passages = builtin_passages()
+    assert len({passage.id for passage in passages}) == len(passages) > 200
+
+
+def test_a_long_section_is_split_between_paragraphs_and_its_parts_share_the_topic(tmp_path: Path) -> None:
+    long = "\n\n".join(f"第{number}段。" + "显存与显卡。" * 40 for number in range(6))
+    passages = read(tmp_path, zh=ZH.replace("GPU 即图形处理器。", long))
+    parts = [passage for passage in passages if passage.language == "zh" and passage.topic == "basics#1"]
+    assert [part.id for part in parts[:2]] == ["basics.zh#1", "basics.zh#1.2"]
+    assert "\n\n".join(part.text for part in parts) == long
+    assert all(len(part.text) <= 700 for part in parts)
+
+
+TABLE = "| 卡 | 显存 |\n|---|---|\n" + "\n".join(f"| 卡{number} | {number} GB |" for number in range(40))
+
+
+def test_a_table_is_cut_between_rows_and_its_header_repeated() -> None:
+    parts = split(f"说明。\n\n{TABLE}\n\n结尾。", max_width=200)
+    assert len(parts) > 3
+    cells = [line for part in parts for line in part.splitlines() if line.startswith("| 卡")]
+    assert [cell for cell in cells if cell != "| 卡 | 显存 |"] == TABLE.splitlines()[2:]
+    for part in parts:
+        if "| 卡" in part:
+            lines = part.splitlines()
+            assert lines[lines.index("| 卡 | 显存 |") + 1] == "|---|---|"
+
+
+def test_a_short_text_is_one_part() -> None:
+    assert split(f"一段。\n\n{TABLE}", max_width=10_000) == [f"一段。\n\n{TABLE}"]
+
+
+@given(st.lists(st.text(alphabet="ab 显存|-\n", min_size=1, max_size=80), max_size=6), st.integers(20, 200))
+def test_splitting_loses_no_line(paragraphs: list[str], max_width: int) -> None:
+    text = "\n\n".join(paragraphs)
+    kept = {line for part in split(text, max_width) for line in part.splitlines()}
+    assert {line for line in text.splitlines() if line.strip()} <= kept
