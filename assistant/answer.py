@@ -7,7 +7,7 @@ all read the same events.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -16,9 +16,9 @@ from assistant import costs, documents, memory, prices, runs, small_talk
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
+from assistant.sentences import split_sentences
 from assistant.tools import ToolError
 from assistant.understand import PRICE_INTENTS, Classifier, Request, understand
-from assistant.sentences import split_sentences
 from assistant.verify import check_prose, normalise_marks, trace
 from knowledge.catalog import Catalog
 from knowledge.index import Index
@@ -76,50 +76,63 @@ def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[E
 
 
 def gather(request: Request, having: Resources) -> Finding:
-    """Call what the question needs; every figure comes from here."""
+    """Call what the question needs; every figure comes from here. What no row answers goes to the documents."""
     book = Ledger(having.catalog, request.language)
-    intent = request.intent
     try:
-        if intent in small_talk.REPLIES:
-            return small_talk.reply(intent, book)
-        if intent in PRICE_INTENTS and (found := _without_rows(request, book, having)):
-            return found
-        if intent == "price":
-            return prices.look_up(request, book)
-        if intent == "compare":
-            return runs.speedup(request, book) if _one_card_unpriced(request, having) else prices.compare(request, book)
-        if intent == "cost":
-            return costs.cost(request, book)
-        if intent == "budget" and request.slots.money:
-            return costs.budget(request, book)
-        if intent == "buy_price":
-            return prices.buy(request, book)
-        if intent == "training_time":
-            return runs.training_time(request, book)
-        found = _by_code(request, book)
+        found = _from_rows(request, book, having)
     except ToolError as error:
         return book.finding("needs_detail", book.say(f"这个数算不了：{error}", f"This cannot be computed: {error}"))
     return found or documents.look_up(request, book, having.index)
 
 
-def _by_code(request: Request, book: Ledger) -> Finding | None:
-    """Questions that rows may answer; None leaves them to the documents."""
-    s = request.slots
-    if request.intent == "speedup":
-        return runs.speedup(request, book)
-    if request.intent == "buy_or_rent":
-        return prices.buy_or_rent(request, book)
-    if request.intent == "memory" and (found := memory.memory(request, book)):
+HANDLERS: dict[str, Callable[[Request, Ledger], Finding | None]] = {
+    "price": prices.look_up,
+    "compare": prices.compare,
+    "cost": costs.cost,
+    "budget": costs.budget,
+    "buy_price": prices.buy,
+    "buy_or_rent": prices.buy_or_rent,
+    "training_time": runs.training_time,
+    "speedup": runs.speedup,
+    "memory": memory.memory,
+}
+
+
+def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | None:
+    """The answer of code alone; None where the documents have to answer."""
+    intent, s = request.intent, request.slots
+    if intent in small_talk.REPLIES:
+        return small_talk.reply(intent, book)
+    if intent in PRICE_INTENTS and _stands_in_documents(request):
+        return None
+    if intent == "compare" and _one_card_unpriced(request, having):
+        intent = "speedup"
+    if intent in HANDLERS and (found := HANDLERS[intent](request, book)):
         return found
     if s.parameters_b and not (s.models or s.workloads):  # a model's size is no name that a passage could be about
         return documents.not_found(request, book)
     return None
 
 
+def _stands_in_documents(request: Request) -> bool:
+    """Price questions that the rental table cannot answer: learning platforms, plans, dates and regions of prices."""
+    s = request.slots
+    if s.unknown or s.money:
+        return False
+    if s.providers and set(s.providers) <= prices.LEARNING_PLATFORMS:
+        return not ("autodl" in s.providers and s.gpus)
+    named = s.gpus or s.providers or s.workloads or s.periods
+    return not named and bool(request.aspects & {"plan", "rent"}) and not request.aspects & {"limit", "cheapest", "order"}
+
+
 def write(request: Request, finding: Finding, model: LanguageModel, dropped: list[str]) -> Iterator[str]:
     """The model's sentences that hold only what the evidence says; the others go to `dropped`."""
     language = request.language
-    user = f"{documents.evidence_text(finding.citations)}\n\n" + ("问题：" if language == "zh" else "Question: ") + request.question
+    user = (
+        f"{documents.evidence_text(finding.citations)}\n\n"
+        + ("问题：" if language == "zh" else "Question: ")
+        + request.question
+    )
     buffer, shown = "", 0
     for delta in model.stream(prompt(language), user, max_tokens=PROSE_TOKENS):
         sentences, buffer = split_sentences(buffer + delta)
@@ -138,7 +151,13 @@ def _kept(sentence: str, request: Request, finding: Finding, dropped: list[str])
         return ""
     marks = normalise_marks(sentence, [citation.id for citation in finding.citations])
     verdict = check_prose(
-        marks.text, finding.calls, finding.citations, question=request.question, names=IDENTIFIERS, tokenize=tokenize, names_in=_named
+        marks.text,
+        finding.calls,
+        finding.citations,
+        question=request.question,
+        names=IDENTIFIERS,
+        tokenize=tokenize,
+        names_in=_named,
     )
     dropped.extend([*marks.dropped, *(verdict.dropped or (() if verdict.ok else (sentence.strip(),)))])
     return marks.text if verdict.ok else ""
@@ -157,23 +176,9 @@ def _one_card_unpriced(request: Request, having: Resources) -> bool:
     """Two cards compared of which one has no rent: only their relative speed can be used."""
     gpus = request.slots.gpus
     priced = {g for g in gpus if having.catalog.find_offers([g])}
-    return len(gpus) == 2 and len(priced) == 1 and any({s.faster, s.slower} == set(gpus) for s in having.catalog.speedups)
-
-
-def _without_rows(request: Request, book: Ledger, having: Resources) -> Finding | None:
-    """Price questions that the rental table cannot answer: learning platforms, plans, nothing named at all."""
-    s = request.slots
-    if s.unknown:
-        return None
-    if s.providers and set(s.providers) <= prices.LEARNING_PLATFORMS:
-        if "autodl" in s.providers and s.gpus:
-            return prices.missing(request, book)
-        return documents.look_up(request, book, having.index)
-    if s.gpus or s.providers or s.money or s.workloads or request.aspects & {"limit", "cheapest", "order"}:
-        return None
-    if "plan" in request.aspects or "rent" in request.aspects and not s.periods:
-        return documents.look_up(request, book, having.index)
-    return prices.ask_which(book)
+    return (
+        len(gpus) == 2 and len(priced) == 1 and any({s.faster, s.slower} == set(gpus) for s in having.catalog.speedups)
+    )
 
 
 def prompt(language: Language) -> str:
@@ -204,5 +209,3 @@ class _Clock:
         """All stages so far."""
         marks = {stage: round(value, 1) for stage, value in self._marks.items()}
         return Timings(total=round((time.perf_counter() - self._start) * 1000, 1), **marks)
-
-

@@ -53,14 +53,15 @@ def cost(request: Request, book: Ledger) -> Finding:
 
 def budget(request: Request, book: Ledger) -> Finding:
     """What an amount of money rents: hours, or for a stated period the number of cards and whether it is enough."""
+    s = request.slots
+    if s.money is None:
+        return cost(request, book)
     stopped = _stop(request, book, need_gpu=False)
     if stopped:
         return stopped
-    s = request.slots
     rates = _rates(request, book)
     if not rates:
         return prices.missing(request, book)
-    assert s.money is not None
     if s.money_currency not in (None, rates[0].currency):
         given = render.CURRENCY_ZH.get(s.money_currency or "", s.money_currency or "")
         return book.finding("needs_detail", book.say(
@@ -98,7 +99,9 @@ def _rates(request: Request, book: Ledger) -> list[Rate]:
     if not offers:
         return []
     mark = book.cite_offers(offers)
-    return [Rate(render.name("provider", o.provider, lang), o.gpu, o.price, o.currency, mark, o.gpu_count) for o in offers]
+    return [
+        Rate(render.name("provider", o.provider, lang), o.gpu, o.price, o.currency, mark, o.gpu_count) for o in offers
+    ]
 
 
 def _count(request: Request, book: Ledger) -> tuple[int, str]:
@@ -145,24 +148,50 @@ def _single(request: Request, rate: Rate, count: int, note: str, periods: Sequen
                               currency=rate.currency, gpus_per_instance=rate.gpus_per_instance)  # fmt: skip
         total = render.cash(result.value, rate.currency, book.language)
         what = render.gpus_text(_gpus(period, count), rate.gpu, book.language)
-        lines.append(book.say(f"**{rate.label} {what}，{_span(period, book)}：{total}**{rate.mark}", f"**{what} at {rate.label}, {_span(period, book)}: {total}** {rate.mark}"))
+        lines.append(
+            book.say(
+                f"**{rate.label} {what}，{_span(period, book)}：{total}**{rate.mark}",
+                f"**{what} at {rate.label}, {_span(period, book)}: {total}** {rate.mark}",
+            )
+        )
         lines.append(render.formula(result.formula, book.language))
-    return book.finding("answered", "  \n".join(lines), _assumptions(request, rate, note, periods, book), _wan(request, rate, count, periods, book))
+    return book.finding(
+        "answered",
+        "  \n".join(lines),
+        _assumptions(request, rate, note, periods, book),
+        _wan(request, rate, count, periods, book),
+    )
 
 
-def _several(request: Request, rates: Sequence[Rate], count: int, note: str, periods: Sequence[Period], book: Ledger) -> Finding:
+def _several(
+    request: Request, rates: Sequence[Rate], count: int, note: str, periods: Sequence[Period], book: Ledger
+) -> Finding:
     period, rows = periods[0], []
     headings = [book.say("云", "Cloud"), "GPU", book.say("价格（元/小时）", "Price (CNY/hour)")]
-    headings += [book.say(f"{_gpus(p, count)} 张，{_span(p, book)}（元）", f"{_gpus(p, count)} card(s), {_span(p, book)} (CNY)") for p in periods]
+    headings += [
+        book.say(f"{_gpus(p, count)} 张，{_span(p, book)}（元）", f"{_gpus(p, count)} card(s), {_span(p, book)} (CNY)")
+        for p in periods
+    ]
     best = None
     for rate in rates:
-        results = [book.compute("rental_cost", gpus=_gpus(p, count), hours=p.hours, price_per_hour=rate.price, currency=rate.currency) for p in periods]
+        results = [
+            book.compute(
+                "rental_cost", gpus=_gpus(p, count), hours=p.hours, price_per_hour=rate.price, currency=rate.currency
+            )
+            for p in periods
+        ]
         best = best or (rate, results[0])
         rows.append([rate.label, rate.gpu, number(rate.price), *(f"{r.value:,.2f}" for r in results)])
     assert best is not None
     rate, result = best
-    total, what = render.cash(result.value, rate.currency, book.language), render.gpus_text(_gpus(period, count), rate.gpu, book.language)
-    head = book.say(f"**最便宜：{rate.label} {what}，{_span(period, book)}，{total}**{rate.mark}", f"**Cheapest: {what} at {rate.label}, {_span(period, book)}: {total}** {rate.mark}")
+    total, what = (
+        render.cash(result.value, rate.currency, book.language),
+        render.gpus_text(_gpus(period, count), rate.gpu, book.language),
+    )
+    head = book.say(
+        f"**最便宜：{rate.label} {what}，{_span(period, book)}，{total}**{rate.mark}",
+        f"**Cheapest: {what} at {rate.label}, {_span(period, book)}: {total}** {rate.mark}",
+    )
     return book.finding(
         "answered", head + "  \n" + render.formula(result.formula, book.language), render.table(headings, rows),
         _assumptions(request, rate, note, periods, book), _apart(request, rates, count, period, book),
@@ -174,11 +203,24 @@ def _standard_periods(request: Request, rates: Sequence[Rate], count: int, note:
     lang, rows = book.language, []
     periods = [_in_hours(_standard(unit), Decimal(24), book) for unit in STANDARD_PERIODS]
     for rate in rates:
-        totals = [book.compute("rental_cost", gpus=count, hours=p.hours, price_per_hour=rate.price, currency=rate.currency).value for p in periods]
+        totals = [
+            book.compute(
+                "rental_cost", gpus=count, hours=p.hours, price_per_hour=rate.price, currency=rate.currency
+            ).value
+            for p in periods
+        ]
         rows.append([rate.label, rate.gpu, *(f"{t:,.2f}" for t in totals)])
     names = [book.say(f"每{render.period_name(p.unit, lang)}（元）", f"Per {p.unit} (CNY)") for p in periods]
-    head = book.say(f"没有说租多久，下面是 {count} 张卡各时长的费用{rates[0].mark}：", f"No time was given; this is what {count} card(s) cost per period {rates[0].mark}:")
-    return book.finding("answered", head, render.table([book.say("云", "Cloud"), "GPU", *names], rows), _assumptions(request, rates[0], note, periods, book))
+    head = book.say(
+        f"没有说租多久，下面是 {count} 张卡各时长的费用{rates[0].mark}：",
+        f"No time was given; this is what {count} card(s) cost per period {rates[0].mark}:",
+    )
+    return book.finding(
+        "answered",
+        head,
+        render.table([book.say("云", "Cloud"), "GPU", *names], rows),
+        _assumptions(request, rates[0], note, periods, book),
+    )
 
 
 def _order(request: Request, book: Ledger) -> Finding:
@@ -191,15 +233,30 @@ def _order(request: Request, book: Ledger) -> Finding:
         if offer is None:
             return prices.missing(request, book)
         offers.append(offer)
-        result = book.compute("rental_cost", gpus=item.count, hours=periods[0].hours, price_per_hour=offer.price, currency=offer.currency)
+        result = book.compute(
+            "rental_cost", gpus=item.count, hours=periods[0].hours, price_per_hour=offer.price, currency=offer.currency
+        )
         total += result.value
         who = render.name("provider", offer.provider, lang)
         lines.append([who, render.gpus_text(item.count, offer.gpu, lang), number(offer.price), f"{result.value:,.2f}"])
     mark = book.cite_offers(list(dict.fromkeys(offers)))
     sum_of = book.compute("sum_of_costs", amounts=[Decimal(line[3].replace(",", "")) for line in lines], currency="CNY")
-    head = book.say(f"**合计，{_span(periods[0], book)}：{render.cash(sum_of.value, 'CNY', lang)}**{mark}", f"**Altogether, {_span(periods[0], book)}: {render.cash(sum_of.value, 'CNY', lang)}** {mark}")
-    headings = [book.say("云", "Cloud"), book.say("卡", "Cards"), book.say("价格（元/小时）", "Price (CNY/hour)"), book.say("费用（元）", "Cost (CNY)")]
-    return book.finding("answered", head + "  \n" + render.formula(sum_of.formula, lang), render.table(headings, lines), _month_note(periods, book))
+    head = book.say(
+        f"**合计，{_span(periods[0], book)}：{render.cash(sum_of.value, 'CNY', lang)}**{mark}",
+        f"**Altogether, {_span(periods[0], book)}: {render.cash(sum_of.value, 'CNY', lang)}** {mark}",
+    )
+    headings = [
+        book.say("云", "Cloud"),
+        book.say("卡", "Cards"),
+        book.say("价格（元/小时）", "Price (CNY/hour)"),
+        book.say("费用（元）", "Cost (CNY)"),
+    ]
+    return book.finding(
+        "answered",
+        head + "  \n" + render.formula(sum_of.formula, lang),
+        render.table(headings, lines),
+        _month_note(periods, book),
+    )
 
 
 def _cheapest(item: Item, request: Request, book: Ledger) -> Offer | None:
@@ -212,7 +269,14 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
     count = s.count or 1
     assert s.money is not None
     for rate in rates:
-        result = book.compute("budget_cards", budget=s.money, hours=period.hours, price_per_hour=rate.price, currency=rate.currency, gpus=count)
+        result = book.compute(
+            "budget_cards",
+            budget=s.money,
+            hours=period.hours,
+            price_per_hour=rate.price,
+            currency=rate.currency,
+            gpus=count,
+        )
         out = result.outputs
         cost_text, cards = render.cash(Decimal(out["cost"]), rate.currency, lang), int(out["cards"])
         rows.append([rate.label, rate.gpu, number(rate.price), f"{Decimal(out['cost_of_one']):,.2f}", str(cards)])
@@ -233,7 +297,12 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
         body = render.table(headings, rows)
         heads = heads[:1] if s.gpus and len(s.gpus) == 1 else []
     note = "" if s.count else book.say("按 1 张卡全天开机计算。", "Reckoned for 1 card, always on.")
-    return book.finding("answered", intro + ("  \n" + "  \n".join(heads) if heads else ""), body, " ".join(x for x in (note, _month_note([period], book)) if x))
+    return book.finding(
+        "answered",
+        intro + ("  \n" + "  \n".join(heads) if heads else ""),
+        body,
+        " ".join(x for x in (note, _month_note([period], book)) if x),
+    )
 
 
 def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger) -> Finding:
@@ -249,7 +318,20 @@ def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger) -> Finding
         rows.append([rate.label, rate.gpu, number(rate.price), f"{hours:,}", f"{days:,}"])
         heads.append(book.say(f"**{render.amount(s.money, 'CNY', lang)}在{rate.label}可租 {what} {hours:,} 小时**（{a_day_zh} {days:,} 天）{rate.mark}  \n",
                               f"**{render.amount(s.money, 'CNY', lang)} rents {what} at {rate.label} for {hours:,} hours** ({a_day_en} {days:,} days) {rate.mark}  \n") + render.formula(result.formula, lang))  # fmt: skip
-    table = render.table([book.say("云", "Cloud"), "GPU", book.say("价格（元/小时）", "Price (CNY/hour)"), book.say("可租（小时）", "Time (hours)"), book.say("约合（天）", "About (days)")], rows) if len(rows) > 1 else ""
+    table = (
+        render.table(
+            [
+                book.say("云", "Cloud"),
+                "GPU",
+                book.say("价格（元/小时）", "Price (CNY/hour)"),
+                book.say("可租（小时）", "Time (hours)"),
+                book.say("约合（天）", "About (days)"),
+            ],
+            rows,
+        )
+        if len(rows) > 1
+        else ""
+    )
     if len(rates) > 1:
         heads = heads[:1]
     note = book.say("若这是买卡的价钱：租满上面的时长就等于卡价；未计电费、机房、服务器和残值。",
@@ -264,9 +346,16 @@ def _gpus(period: Period, count: int) -> int:
 
 def _span(period: Period, book: Ledger) -> str:
     """72 小时; 1 个月（730 小时）."""
-    hours = number(period.hours.quantize(Decimal("0.01")).normalize()) if period.hours != period.hours.to_integral() else number(period.hours)
+    hours = (
+        number(period.hours.quantize(Decimal("0.01")).normalize())
+        if period.hours != period.hours.to_integral()
+        else number(period.hours)
+    )
     if period.unit in ("hour", "gpu-hour"):
-        return book.say(f"{hours} {'卡时' if period.unit == 'gpu-hour' else '小时'}", f"{hours} {'GPU-hours' if period.unit == 'gpu-hour' else 'hours'}")
+        return book.say(
+            f"{hours} {'卡时' if period.unit == 'gpu-hour' else '小时'}",
+            f"{hours} {'GPU-hours' if period.unit == 'gpu-hour' else 'hours'}",
+        )
     if period.unit in ("minute", "clock"):
         return book.say(f"{hours} 小时", f"{hours} hours")
     value, name = number(period.value), render.period_name(period.unit, book.language)
@@ -278,9 +367,27 @@ def _span(period: Period, book: Ledger) -> str:
 def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Period], book: Ledger) -> str:
     own = book.say(f"用的是你给的价格 {render.amount(rate.price, rate.currency, 'zh', 'hour')}，不是表里的价格。", f"Uses your price of {render.amount(rate.price, rate.currency, 'en', 'hour')}, not a row of the table.") if not rate.mark else ""  # fmt: skip
     claimed = request.slots.price_per_hour if rate.mark else None
-    ignored = book.say("价格以表中的行为准，没有采用问题里的价格。", "Prices are the table's; the price in the question was not used.") if claimed else ""
-    undated = book.say("价格未注明日期和地域，按需计费，不含存储和网络。", "The prices state neither date nor region; on demand, without storage and network.") if rate.mark else ""
-    return " ".join(part for part in (note, prices.form_note(request, book), own, ignored, _month_note(periods, book), undated) if part)
+    ignored = (
+        book.say(
+            "价格以表中的行为准，没有采用问题里的价格。",
+            "Prices are the table's; the price in the question was not used.",
+        )
+        if claimed
+        else ""
+    )
+    undated = (
+        book.say(
+            "价格未注明日期和地域，按需计费，不含存储和网络。",
+            "The prices state neither date nor region; on demand, without storage and network.",
+        )
+        if rate.mark
+        else ""
+    )
+    return " ".join(
+        part
+        for part in (note, prices.form_note(request, book), own, ignored, _month_note(periods, book), undated)
+        if part
+    )
 
 
 def _month_note(periods: Sequence[Period], book: Ledger) -> str:
@@ -304,6 +411,8 @@ def _apart(request: Request, rates: Sequence[Rate], count: int, period: Period, 
     if low.price == high.price or len({r.gpu for r in rates}) > 1:
         return ""
     factor = period.hours * _gpus(period, count)
-    outputs = book.compute("price_difference", dearer=high.price * factor, cheaper=low.price * factor, currency=low.currency).outputs
+    outputs = book.compute(
+        "price_difference", dearer=high.price * factor, cheaper=low.price * factor, currency=low.currency
+    ).outputs
     return book.say(f"最贵与最便宜相差 {render.cash(Decimal(outputs['difference']), low.currency, 'zh')}（贵 {outputs['surplus_percent']} %）。",
                     f"Dearest and cheapest are {render.cash(Decimal(outputs['difference']), low.currency, 'en')} apart ({outputs['surplus_percent']} % more).")  # fmt: skip

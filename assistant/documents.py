@@ -12,7 +12,7 @@ from assistant import render
 from assistant.evidence import Citation, Finding
 from assistant.ledger import Ledger
 from assistant.understand import Request
-from knowledge.index import Hit, Index, Passage
+from knowledge.index import Index, Passage
 from knowledge.names import all_names, link, normalise
 
 LEAST_SCORE = 0.35  # below it nothing was found; see evals/RESULTS.md
@@ -31,7 +31,9 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     if unknown or (subjects and not about) or not hits or (about or hits)[0].score < LEAST_SCORE:
         return not_found(request, book, unknown or [n for n in _display(request) if not index.knows(n)])
     best = about[0]
-    quoted = [hit for hit in about if hit.score >= CLOSE * best.score and hit.passage.kind == best.passage.kind][:MOST_QUOTED]
+    quoted = [hit for hit in about if hit.score >= CLOSE * best.score and hit.passage.kind == best.passage.kind][
+        :MOST_QUOTED
+    ]
     if best.passage.kind == "gap":
         quoted = quoted[:1]
     book.citations += [_citation(len(book.citations) + 1 + i, hit.passage) for i, hit in enumerate(quoted)]
@@ -44,9 +46,15 @@ def not_found(request: Request, book: Ledger, names: Sequence[str] = ()) -> Find
     """Nothing in the knowledge base answers: say so, and what it does hold."""
     if names:
         shown = render.joined(dict.fromkeys(names), book.language)
-        head = book.say(f"知识库里没有关于 {shown} 的资料，所以不回答，以免编造。", f"The knowledge base holds nothing about {shown}, so there is no answer rather than an invented one.")
+        head = book.say(
+            f"知识库里没有关于 {shown} 的资料，所以不回答，以免编造。",
+            f"The knowledge base holds nothing about {shown}, so there is no answer rather than an invented one.",
+        )
     else:
-        head = book.say("知识库里没有能回答这个问题的内容，所以不回答，以免编造。", "The knowledge base holds nothing that answers this, so there is no answer rather than an invented one.")
+        head = book.say(
+            "知识库里没有能回答这个问题的内容，所以不回答，以免编造。",
+            "The knowledge base holds nothing that answers this, so there is no answer rather than an invented one.",
+        )
     return book.finding("not_in_knowledge", head, book.say(
         "它收录的是：GPU 租用与购卡价格、微调时长、显存与选卡建议、参考服务器、学习平台、出口限制和部署建议。",
         "It covers GPU rental and purchase prices, fine-tuning times, memory and card recommendations, reference servers, learning platforms, export rules and serving advice."))  # fmt: skip
@@ -60,7 +68,11 @@ def evidence_text(citations: Sequence[Citation]) -> str:
 def _subjects(request: Request) -> list[tuple[str, str]]:
     """What the question is about, by (kind, key); providers and cards said only in earlier turns do not count."""
     said = request.said
-    return [("gpu", g) for g in said.gpus] + [("provider", p) for p in said.providers] + [("model", m) for m in said.models]
+    return (
+        [("gpu", g) for g in said.gpus]
+        + [("provider", p) for p in said.providers]
+        + [("model", m) for m in said.models]
+    )
 
 
 def _proper_words(request: Request) -> list[str]:
@@ -68,7 +80,11 @@ def _proper_words(request: Request) -> list[str]:
     words = PROPER_WORD.findall(normalise(request.question))
     if request.intent == "memory":
         return [word for word in words if len(word) > 3]
-    return [word for word in words if len(word) > 1 and (any(c.isdigit() for c in word) or sum(c.isupper() for c in word) > 1)]
+    return [
+        word
+        for word in words
+        if len(word) > 1 and (any(c.isdigit() for c in word) or sum(c.isupper() for c in word) > 1)
+    ]
 
 
 def _mentions_all(passage: Passage, subjects: Sequence[tuple[str, str]]) -> bool:
@@ -86,7 +102,14 @@ def _display(request: Request) -> list[str]:
 
 def _citation(number: int, passage: Passage) -> Citation:
     title = passage.title if passage.section in ("", passage.title) else f"{passage.title} · {passage.section}"
-    return Citation(id=number, title=title, source=passage.source, locator=passage.locator, excerpt=passage.text, as_of=passage.as_of)
+    return Citation(
+        id=number,
+        title=title,
+        source=passage.source,
+        locator=passage.locator,
+        excerpt=passage.text,
+        as_of=passage.as_of,
+    )
 
 
 def _quote(passage: Passage, number: int) -> str:
@@ -96,5 +119,3 @@ def _quote(passage: Passage, number: int) -> str:
         text = "; ".join(cell for cell in text.split("; ") if not EMPTY_CELL.search(cell))
     lines = [f"**{heading}** [{number}]", "", *text.splitlines()]
     return "\n".join(f"> {line}".rstrip() for line in lines)
-
-

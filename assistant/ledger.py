@@ -38,7 +38,9 @@ class Ledger:
     def cite(self, table: str, title: str, source_key: str, rows: Sequence[tuple[int, str]]) -> str:
         """Cite rows (number, text) of a table; returns the mark, such as [1]."""
         source = self.catalog.sources[source_key]
-        locator = f"tables/{table} " + self.say("第 ", "row ") + ", ".join(str(n) for n, _ in rows) + self.say(" 行", "")
+        locator = (
+            f"tables/{table} " + self.say("第 ", "row ") + ", ".join(str(n) for n, _ in rows) + self.say(" 行", "")
+        )
         citation = Citation(
             id=len(self.citations) + 1, title=title, source=render.source_title(source, self.language), locator=locator,
             excerpt="\n".join(text for _, text in rows), as_of=None,
@@ -98,13 +100,20 @@ class Ledger:
         zh.append(f"推荐显卡 = {advice.recommended}")
         en.append(f"recommended = {advice.recommended}")
         title = self.say("显存与显卡建议表", "GPU memory and card recommendations")
-        return self.cite("memory_advice.csv", title, advice.source, [(advice.row, self.say("；".join(zh), "; ".join(en)))])
+        return self.cite(
+            "memory_advice.csv", title, advice.source, [(advice.row, self.say("；".join(zh), "; ".join(en)))]
+        )
 
     def cite_gpu_memory(self, gpu: str) -> str:
         """Cite the memory sizes of a GPU."""
         sizes = " / ".join(number(size) for size in self.catalog.gpu_memory_gb[gpu])
         key = "gpu-guide-1" if gpu in ("A100", "A800", "H100", "H800") else "gpu-handout"
-        return self.cite("gpus.csv", self.say("显卡显存", "memory of cards"), key, [(list(self.catalog.gpu_memory_gb).index(gpu) + 1, f"{gpu} = {sizes} GB")])
+        return self.cite(
+            "gpus.csv",
+            self.say("显卡显存", "memory of cards"),
+            key,
+            [(list(self.catalog.gpu_memory_gb).index(gpu) + 1, f"{gpu} = {sizes} GB")],
+        )
 
     def cite_speedups(self, speedups: Sequence[Speedup]) -> str:
         """Cite how much faster one card is than another."""
@@ -113,12 +122,23 @@ class Ledger:
                              f"{s.faster} against {s.slower}: {s.precision} {s.task} about {number(s.factor)}x as fast"))
             for s in speedups
         ]  # fmt: skip
-        return self.cite("speedups.csv", self.say("H100 与 A100 速度比", "speed of the H100 against the A100"), speedups[0].source, rows)
+        return self.cite(
+            "speedups.csv",
+            self.say("H100 与 A100 速度比", "speed of the H100 against the A100"),
+            speedups[0].source,
+            rows,
+        )
 
     def finding(self, status: Status, *parts: str, wants_prose: bool = False) -> Finding:
         """The card of these paragraphs, closed by its source lines."""
         markdown = render.paragraphs(*parts, render.source_lines(self.citations, self.language))
-        return Finding(status=status, markdown=markdown, calls=tuple(self.calls), citations=tuple(self.citations), wants_prose=wants_prose)
+        return Finding(
+            status=status,
+            markdown=markdown,
+            calls=tuple(self.calls),
+            citations=tuple(self.citations),
+            wants_prose=wants_prose,
+        )
 
     def _offer_text(self, offer: Offer) -> str:
         provider = render.name("provider", offer.provider, self.language)

@@ -48,7 +48,8 @@ def _workloads(request: Request) -> list[str]:
 
 def _need(request: Request, row: MemoryAdvice, book: Ledger) -> list[str]:
     """A need in GB: the verdict for each card in question, then how many cards it takes."""
-    assert row.memory_min_gb and row.memory_max_gb
+    assert row.memory_min_gb
+    assert row.memory_max_gb
     mark = book.cite_advice(row)
     need = _span(row, book)
     what = book.say(*WORKLOAD_NAMES[row.workload])
@@ -57,28 +58,53 @@ def _need(request: Request, row: MemoryAdvice, book: Ledger) -> list[str]:
     asked = bool(cards)
     verdicts, formulas = [], []
     for label, size in cards or [("", size) for size in COMMON_SIZES_GB]:
-        result = book.compute("cards_needed", memory_min_gb=row.memory_min_gb, memory_max_gb=row.memory_max_gb, card_memory_gb=size, cards=count)
+        result = book.compute(
+            "cards_needed",
+            memory_min_gb=row.memory_min_gb,
+            memory_max_gb=row.memory_max_gb,
+            card_memory_gb=size,
+            cards=count,
+        )
         verdicts.append(_verdict(result.outputs, label, size, count, request, row, book))
         formulas.append(render.formula(result.formula, book.language))
-    head = book.say(f"{what} 需要 {need}显存{mark}。", f"{what[0].upper()}{what[1:]} needs {need} of GPU memory {mark}.")
-    note = book.say("张数只按显存容量相除，没有留运行时余量。", "Card counts are by memory alone, with no runtime headroom.")
+    head = book.say(
+        f"{what} 需要 {need}显存{mark}。", f"{what[0].upper()}{what[1:]} needs {need} of GPU memory {mark}."
+    )
+    note = book.say(
+        "张数只按显存容量相除，没有留运行时余量。", "Card counts are by memory alone, with no runtime headroom."
+    )
     if not asked:
         return [head, render.bullets(verdicts), note]
     return ["  \n".join([*verdicts, head]), "  \n".join(formulas), note]
 
 
-def _verdict(out: dict, label: str, size: Decimal, count: int, request: Request, row: MemoryAdvice, book: Ledger) -> str:  # type: ignore[type-arg]
+def _verdict(
+    out: dict, label: str, size: Decimal, count: int, request: Request, row: MemoryAdvice, book: Ledger
+) -> str:  # type: ignore[type-arg]
     low, high, total = int(out["cards_min"]), int(out["cards_max"]), number(Decimal(out["total_memory_gb"]))
     need = number(row.memory_min_gb or Decimal(0))
-    many = book.say(f"{low} 张" if low == high else f"{low} 到 {high} 张", f"{low} cards" if low == high else f"{low} to {high} cards").replace("1 cards", "1 card")
-    card = f"{number(size)} GB {label}".strip() if label else book.say(f"{number(size)} GB 显存的卡", f"{number(size)} GB cards")
-    if not label and not request.slots.memory_gb or "how_many" in request.aspects:
+    many = book.say(
+        f"{low} 张" if low == high else f"{low} 到 {high} 张",
+        f"{low} cards" if low == high else f"{low} to {high} cards",
+    ).replace("1 cards", "1 card")
+    card = (
+        f"{number(size)} GB {label}".strip()
+        if label
+        else book.say(f"{number(size)} GB 显存的卡", f"{number(size)} GB cards")
+    )
+    if (not label and not request.slots.memory_gb) or "how_many" in request.aspects:
         return book.say(f"**用 {card}：至少 {many}**", f"**With {card}: at least {many}**")
     held = book.say(f"{count} 张 {card} 共 {total} GB", f"{count}× {card}: {total} GB")
     if out["fits"] == "no":
-        return book.say(f"**不够**：{held}，小于 {need} GB，放不下；至少要 {many}。", f"**Not enough**: {held}, less than {need} GB, so it does not fit; at least {many} are needed.")
+        return book.say(
+            f"**不够**：{held}，小于 {need} GB，放不下；至少要 {many}。",
+            f"**Not enough**: {held}, less than {need} GB, so it does not fit; at least {many} are needed.",
+        )
     if out["fits"] == "just":
-        return book.say(f"**刚好够**：{held}，正好等于 {need} GB，没有余量，实际会很紧。", f"**Just enough**: {held}, exactly {need} GB, with no headroom, so it is tight in practice.")
+        return book.say(
+            f"**刚好够**：{held}，正好等于 {need} GB，没有余量，实际会很紧。",
+            f"**Just enough**: {held}, exactly {need} GB, with no headroom, so it is tight in practice.",
+        )
     if out["fits"] == "partly":
         return book.say(f"**勉强**：{held}，过了下限 {need} GB，但达不到 {number(row.memory_max_gb or Decimal(0))} GB 的上限。", f"**Tight**: {held}, above the lower bound of {need} GB but below the upper one of {number(row.memory_max_gb or Decimal(0))} GB.")  # fmt: skip
     return book.say(f"**够**：{held}，不少于 {need} GB。", f"**Enough**: {held}, at least {need} GB.")
@@ -97,7 +123,9 @@ def _cards(request: Request, row: MemoryAdvice, book: Ledger) -> list[str]:
         parts.append(book.say(f"显存合计：{total.formula}", f"GPU memory in all: {total.formula}"))
         for label, size in _card_sizes(request, book):
             if label and label != row.card:
-                result = book.compute("cards_needed", memory_min_gb=total.value, memory_max_gb=total.value, card_memory_gb=size)
+                result = book.compute(
+                    "cards_needed", memory_min_gb=total.value, memory_max_gb=total.value, card_memory_gb=size
+                )
                 parts.append(book.say(f"换成 {number(size)} GB 的 {label}，按显存总量至少 {result.outputs['cards_min']} 张（{result.formula}）。",
                                       f"With {number(size)} GB {label} cards the same memory takes at least {result.outputs['cards_min']} ({result.formula})."))  # fmt: skip
     parts.append(book.say("文章原文写“台”（机器），但带着单卡显存，最可能数的是卡（GPU），不是服务器；原文有歧义。",
@@ -112,7 +140,11 @@ def _card_sizes(request: Request, book: Ledger) -> list[tuple[str, Decimal]]:
     if said:
         label = render.name("gpu", s.gpus[0], book.language) if len(s.gpus) == 1 else ""
         return [(label, size) for size in dict.fromkeys(said)]
-    return [(render.name("gpu", gpu, book.language), size) for gpu in s.gpus for size in book.catalog.gpu_memory_gb.get(gpu, ())]
+    return [
+        (render.name("gpu", gpu, book.language), size)
+        for gpu in s.gpus
+        for size in book.catalog.gpu_memory_gb.get(gpu, ())
+    ]
 
 
 def _card_memory(request: Request, book: Ledger) -> Finding | None:
@@ -130,14 +162,22 @@ def _card_memory(request: Request, book: Ledger) -> Finding | None:
         mark = book.cite_gpu_memory(gpu)
         both = (" / " if book.language == "en" else " 或 ").join(f"{number(size)} GB" for size in sizes)
         extra = book.say("（两种版本）", " (two versions)") if len(sizes) > 1 else ""
-        lines.append(book.say(f"**{label} 显存：{both}**{extra}{mark}", f"**{label} GPU memory: {both}**{extra} {mark}"))
+        lines.append(
+            book.say(f"**{label} 显存：{both}**{extra}{mark}", f"**{label} GPU memory: {both}**{extra} {mark}")
+        )
     if unknown:
-        lines.append(book.say(f"知识库里没有 {render.joined(unknown, 'zh')} 的显存数据。", f"The knowledge base has no memory figure for {render.joined(unknown, 'en')}."))
+        lines.append(
+            book.say(
+                f"知识库里没有 {render.joined(unknown, 'zh')} 的显存数据。",
+                f"The knowledge base has no memory figure for {render.joined(unknown, 'en')}.",
+            )
+        )
     return book.finding("answered" if len(unknown) < len(s.gpus) else "not_in_knowledge", "  \n".join(lines))
 
 
 def _span(row: MemoryAdvice, book: Ledger) -> str:
-    assert row.memory_min_gb and row.memory_max_gb
+    assert row.memory_min_gb
+    assert row.memory_max_gb
     low, high = number(row.memory_min_gb), number(row.memory_max_gb)
     span = f"{low} GB" if low == high else f"{low}–{high} GB"
     return span + (book.say("或更多的", " or more") if row.open_ended else book.say(" ", ""))

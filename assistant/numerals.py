@@ -35,7 +35,10 @@ MULTIPLES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10*
 
 NAME = "\ufffc"  # stands for every character of a linked name, so that its digits cannot be read
 MOST_WORDS = 12  # of one English number
-_ARABIC = re.compile(r"[0-9]{1,3}(?:,[0-9]{3}){1,20}(?:\.[0-9]{1,400})?(?![0-9])|[0-9]{1,400}(?:\.[0-9]{1,400})?(?:e\+?[0-9]{1,3}(?![0-9a-z]))?|\.[0-9]{1,400}", re.ASCII)
+_ARABIC = re.compile(
+    r"[0-9]{1,3}(?:,[0-9]{3}){1,20}(?:\.[0-9]{1,400})?(?![0-9])|[0-9]{1,400}(?:\.[0-9]{1,400})?(?:e\+?[0-9]{1,3}(?![0-9a-z]))?|\.[0-9]{1,400}",
+    re.ASCII,
+)
 _SUFFIX = re.compile(r"[kwm](?![a-z0-9])")
 _WORD_SCALE = re.compile(r"[\s-]?(hundred|thousand|million|billion|dozen)s?(?![a-z])")
 _AND_A_HALF = re.compile(r"\s+and\s+a\s+half(?![a-z])")
@@ -49,7 +52,6 @@ _BEFORE_COUNT = re.compile(r"[单双](?=\s?(?:[张卡台机块片节]|gpu))")
 _VAGUE_REST = re.compile("[多余几](?!少)|来(?=[个天块元条张台万年小])")
 _WORD = re.compile(r"[a-z]+")
 _GAP = re.compile(r"[\s-]+")
-
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,11 @@ def _read_chinese_run(text: str, at: int, style: Style) -> Number | None:
 def _with_rest(text: str, at: int, end: int, number: Number) -> Number:
     """Add a trailing 多/余/来/几 (二十多, 十几), which makes the number a vague lower bound."""
     rest = _VAGUE_REST.match(text, end)
-    if rest is None or (rest[0] == "几" and text[end - 1] not in SCALES) or (rest[0] == "来" and text[end - 1] not in "0十百千万"):
+    if (
+        rest is None
+        or (rest[0] == "几" and text[end - 1] not in SCALES)
+        or (rest[0] == "来" and text[end - 1] not in "0十百千万")
+    ):
         return number
     scale = SCALES.get(text[rest.end() : rest.end() + 1], 1) if text[end - 1] in "十百千" else 1
     wide = Decimal(scale if scale >= SCALES["万"] else 1)  # 二十多万
@@ -202,7 +208,9 @@ def _evaluate_tail(pieces: list[str], scale: int) -> Decimal | None:
 def _evaluate_digits(pieces: list[str]) -> Decimal | None:
     if len(pieces) == 1:
         return Decimal(DIGITS[pieces[0]]) if pieces[0] in DIGITS else Decimal(pieces[0].replace(",", ""))
-    spelled = len(pieces) >= 3 and all(piece in DIGITS for piece in pieces)  # 四零九零; two digits are a range or nothing
+    spelled = len(pieces) >= 3 and all(
+        piece in DIGITS for piece in pieces
+    )  # 四零九零; two digits are a range or nothing
     return Decimal("".join(str(DIGITS[piece]) for piece in pieces)) if spelled else None
 
 
@@ -303,6 +311,11 @@ def binary_factor(number: Number) -> Decimal:
 
 def range_of(first: Number, second: Number, role: str) -> Number | None:
     low = first.low * second.scale if first.scale == 1 and first.low * second.scale < second.low else first.low
-    if first.high or second.style == "article" or low >= second.low or (role == "or" and second.low - low != second.scale):
+    if (
+        first.high
+        or second.style == "article"
+        or low >= second.low
+        or (role == "or" and second.low - low != second.scale)
+    ):
         return None
     return replace(second, low=low, high=second.high or second.low)

@@ -22,22 +22,33 @@ def look_up(request: Request, book: Ledger) -> Finding:
     """Hourly prices of the GPUs and providers named, each with its host and source."""
     if refusal := refuse_unknown(request, book):
         return refusal
+    if not (request.slots.gpus or request.slots.providers or request.aspects & {"limit", "cheapest", "order"}):
+        return ask_which(book)
     offers = offers_for(request, book)
     limit = request.slots.price_per_hour if "limit" in request.aspects else None
     if limit:
         return _below(request, book, offers, limit)
     if not offers:
         return missing(request, book)
-    if not (request.slots.gpus or request.slots.providers or request.slots.memory_gb):
-        return ask_which(book)
     mark = book.cite_offers(offers)
     if len(offers) == 1:
         head = _one(offers[0], book, mark)
         body = ""
     else:
-        head = book.say(f"{_subject(request, book)} 每小时价格（元，低到高）{mark}：", f"Hourly prices of {_subject(request, book)} (CNY, low to high) {mark}:")
+        head = book.say(
+            f"{_subject(request, book)} 每小时价格（元，低到高）{mark}：",
+            f"Hourly prices of {_subject(request, book)} (CNY, low to high) {mark}:",
+        )
         body = price_table(offers, book)
-    return book.finding("answered", form_note(request, book), head, body, _not_listed(request, book, offers), *_purchase_too(request, book), caveats(offers, book))
+    return book.finding(
+        "answered",
+        form_note(request, book),
+        head,
+        body,
+        _not_listed(request, book, offers),
+        *_purchase_too(request, book),
+        caveats(offers, book),
+    )
 
 
 def compare(request: Request, book: Ledger) -> Finding:
@@ -47,8 +58,6 @@ def compare(request: Request, book: Ledger) -> Finding:
     offers = offers_for(request, book)
     if not offers:
         return missing(request, book)
-    if not (request.slots.gpus or request.slots.providers):
-        offers = [o for o in offers]
     if len(offers) == 1:
         return look_up(request, book)
     mark = book.cite_offers(offers)
@@ -86,11 +95,28 @@ def buy(request: Request, book: Ledger) -> Finding:
             f"购卡价从低到高（元/张）{mark}：最便宜是 {low.gpu}（{number(low.price)} 元），最贵是 {high.gpu}（{number(high.price)} 元）。",
             f"Purchase prices, low to high (CNY per card) {mark}: cheapest {low.gpu} ({number(low.price)} CNY), dearest {high.gpu} ({number(high.price)} CNY).",
         )
-    rows = [[p.gpu, number(p.price), p.memory_as_printed or book.say("未印", "not printed"), book.say(p.remark_zh or "", p.remark_en or "")] for p in purchases]
+    rows = [
+        [
+            p.gpu,
+            number(p.price),
+            p.memory_as_printed or book.say("未印", "not printed"),
+            book.say(p.remark_zh or "", p.remark_en or ""),
+        ]
+        for p in purchases
+    ]
     body = render.table(
-        [book.say("显卡", "Card"), book.say("价格（元/张）", "Price (CNY per card)"), book.say("显存（印作）", "Memory as printed"), book.say("备注", "Remark")], rows
+        [
+            book.say("显卡", "Card"),
+            book.say("价格（元/张）", "Price (CNY per card)"),
+            book.say("显存（印作）", "Memory as printed"),
+            book.say("备注", "Remark"),
+        ],
+        rows,
     )
-    note = book.say("这些是 2023 年讲义里的参考价，日期未注明，只是单卡，不含服务器。", "These are reference prices of a 2023 handout, undated, for the card alone without a server.")
+    note = book.say(
+        "这些是 2023 年讲义里的参考价，日期未注明，只是单卡，不含服务器。",
+        "These are reference prices of a 2023 handout, undated, for the card alone without a server.",
+    )
     return book.finding("answered", head, body, note)
 
 
@@ -102,10 +128,17 @@ def buy_or_rent(request: Request, book: Ledger) -> Finding | None:
         return None
     bought = purchases[0]
     bought_mark = book.cite_purchases(purchases)
-    card = book.say(f"{gpu} 单卡购价 {number(bought.price)} 元{bought_mark}", f"one {gpu} card costs {number(bought.price)} CNY {bought_mark}")
+    card = book.say(
+        f"{gpu} 单卡购价 {number(bought.price)} 元{bought_mark}",
+        f"one {gpu} card costs {number(bought.price)} CNY {bought_mark}",
+    )
     offers = book.catalog.find_offers([gpu], request.slots.providers)
     own = request.slots.price_per_hour
-    rates = [(book.say("你给的租价", "your rent"), own)] if own else [(render.name("provider", o.provider, book.language), o.price) for o in offers]
+    rates = (
+        [(book.say("你给的租价", "your rent"), own)]
+        if own
+        else [(render.name("provider", o.provider, book.language), o.price) for o in offers]
+    )
     if not rates:
         return book.finding("needs_detail", book.say(
             f"{card}；知识库里没有 {gpu} 的租用时价，无法比较。请告诉我租价（元/小时）和每天用几小时。",
@@ -113,13 +146,26 @@ def buy_or_rent(request: Request, book: Ledger) -> Finding | None:
     mark = book.cite_offers(offers) if offers and not own else ""
     rows = []
     for label, price in rates:
-        out = book.compute("budget_hours", budget=bought.price, price_per_hour=price, hours_per_day=request.slots.hours_per_day or 24).outputs
+        out = book.compute(
+            "budget_hours", budget=bought.price, price_per_hour=price, hours_per_day=request.slots.hours_per_day or 24
+        ).outputs
         rows.append([label, number(price), f"{out['hours']:,}", f"{out['days']:,}"])
     head = book.say(f"**租满 {rows[0][2]} 小时（{rows[0][0]}，{rows[0][1]} 元/小时）就等于一张卡的购价**{mark}；{card}。用得比这少，租更省；长期天天用，买更省。",
                     f"**After {rows[0][2]} hours of rent ({rows[0][0]}, {rows[0][1]} CNY/hour) the card is paid for** {mark}; {card}. For less use rent, for steady use over years buy.")  # fmt: skip
     a_day = f"{number(request.slots.hours_per_day or Decimal(24))}"
-    body = render.table([book.say("租自", "Rent from"), book.say("租价（元/小时）", "Rent (CNY/hour)"), book.say("等于购价的小时数", "Hours until paid for"), book.say(f"天数（每天 {a_day} 小时）", f"Days at {a_day} hours a day")], rows)
-    note = book.say("只比较卡价与租价：未计服务器、电费、机房、运维和残值；两边价格都未注明日期。", "Card price against rent only: server, power, hosting, staff and resale are left out; neither price is dated.")
+    body = render.table(
+        [
+            book.say("租自", "Rent from"),
+            book.say("租价（元/小时）", "Rent (CNY/hour)"),
+            book.say("等于购价的小时数", "Hours until paid for"),
+            book.say(f"天数（每天 {a_day} 小时）", f"Days at {a_day} hours a day"),
+        ],
+        rows,
+    )
+    note = book.say(
+        "只比较卡价与租价：未计服务器、电费、机房、运维和残值；两边价格都未注明日期。",
+        "Card price against rent only: server, power, hosting, staff and resale are left out; neither price is dated.",
+    )
     return book.finding("answered", head, body, note)
 
 
@@ -143,13 +189,23 @@ def missing(request: Request, book: Ledger) -> Finding:
     s, lang = request.slots, book.language
     gpus = render.joined((render.name("gpu", g, lang) for g in s.gpus), lang)
     providers = render.joined((render.name("provider", p, lang) for p in s.providers), lang)
-    subject = " ".join(part for part in (providers, gpus) if part) if lang == "zh" else " ".join(part for part in (gpus, f"at {providers}" if providers else "") if part)
+    subject = (
+        " ".join(part for part in (providers, gpus) if part)
+        if lang == "zh"
+        else " ".join(part for part in (gpus, f"at {providers}" if providers else "") if part)
+    )
     bought = book.catalog.find_purchases(s.gpus) if s.gpus and not s.providers else []
     what = book.say("租用价格", "rental price")
     text = book.say(f"知识库里没有 {subject} 的{what}。", f"The knowledge base has no {what} for {subject}.")
     if bought and "rent" not in request.aspects:
         mark = book.cite_purchases(bought)
-        lines = [book.say(f"{p.gpu} 的购卡价：**{number(p.price)} 元/张**{mark}", f"buying one {p.gpu}: **{number(p.price)} CNY**{mark}") for p in bought]
+        lines = [
+            book.say(
+                f"{p.gpu} 的购卡价：**{number(p.price)} 元/张**{mark}",
+                f"buying one {p.gpu}: **{number(p.price)} CNY**{mark}",
+            )
+            for p in bought
+        ]
         return book.finding("answered", render.bullets(lines), text)
     return book.finding("not_in_knowledge", text, _elsewhere(request, book) or _known(book))
 
@@ -157,7 +213,13 @@ def missing(request: Request, book: Ledger) -> Finding:
 def ask_which(book: Ledger) -> Finding:
     """Nothing was named: ask for the card, with the choices there are."""
     gpus = render.joined(dict.fromkeys(o.gpu for o in book.catalog.find_offers()), book.language)
-    providers = render.joined((render.name("provider", p, book.language) for p in dict.fromkeys(o.provider for o in book.catalog.find_offers())), book.language)
+    providers = render.joined(
+        (
+            render.name("provider", p, book.language)
+            for p in dict.fromkeys(o.provider for o in book.catalog.find_offers())
+        ),
+        book.language,
+    )
     return book.finding("needs_detail", book.say(
         f"请问是哪款 GPU、哪家云、几张卡、租多久？目前有时价的 GPU：{gpus}；云：{providers}。",
         f"Which GPU, which cloud, how many cards and for how long? Hourly prices are known for: {gpus}; clouds: {providers}."))  # fmt: skip
@@ -176,12 +238,24 @@ def form_note(request: Request, book: Ledger) -> str:
 def price_table(offers: Sequence[Offer], book: Ledger, *, differences: bool = False) -> str:
     """One row per offer, cheapest first; `differences` adds how much each is above the cheapest of its GPU."""
     lang = book.language
-    headings = [book.say("云", "Cloud"), "GPU", book.say("价格（元/小时）", "Price (CNY/hour)"), "CPU", book.say("主机内存", "Host memory")]
+    headings = [
+        book.say("云", "Cloud"),
+        "GPU",
+        book.say("价格（元/小时）", "Price (CNY/hour)"),
+        "CPU",
+        book.say("主机内存", "Host memory"),
+    ]
     if differences:
         headings.append(book.say("比最低价贵", "Above lowest"))
     rows = []
     for offer in offers:
-        row = [render.name("provider", offer.provider, lang), offer.gpu, number(offer.price), render.cores(offer, lang), f"{number(offer.host_memory_gib)} GiB"]
+        row = [
+            render.name("provider", offer.provider, lang),
+            offer.gpu,
+            number(offer.price),
+            render.cores(offer, lang),
+            f"{number(offer.host_memory_gib)} GiB",
+        ]
         if differences:
             row.append(_above(offer, offers, book))
         rows.append(row)
@@ -193,14 +267,21 @@ def caveats(offers: Sequence[Offer], book: Ledger) -> str:
     undated = any(not o.as_of for o in offers)
     forms = sorted({o.gpu for o in offers if not o.gpu_form and len(book.catalog.gpu_memory_gb.get(o.gpu, ())) > 1})
     several = len(offers) > 1
-    zh = (["价格未注明日期和地域"] if undated else []) + [f"{g} 的形态与显存未注明{'，各家可能不是同一种卡' if several else ''}" for g in forms] + ["内存列是主机内存，不是显存"]
+    zh = (
+        (["价格未注明日期和地域"] if undated else [])
+        + [f"{g} 的形态与显存未注明{'，各家可能不是同一种卡' if several else ''}" for g in forms]
+        + ["内存列是主机内存，不是显存"]
+    )
     en = (["the prices state neither date nor region"] if undated else []) + [
         f"the form and memory of the {g} are not stated{', so the rows may be different cards' if several else ''}" for g in forms] + ["the memory column is host memory, not GPU memory"]  # fmt: skip
     return book.say(f"注意：{'；'.join(zh)}。", f"Note: {'; '.join(en)}.")
 
 
 def _one(offer: Offer, book: Ledger, mark: str) -> str:
-    provider, price = render.name("provider", offer.provider, book.language), render.amount(offer.price, offer.currency, book.language, "hour")
+    provider, price = (
+        render.name("provider", offer.provider, book.language),
+        render.amount(offer.price, offer.currency, book.language, "hour"),
+    )
     memory = f"{number(offer.host_memory_gib)} GiB"
     return book.say(f"**{provider} {offer.gpu}：{price}**（按需，1 张卡，CPU {render.cores(offer, 'zh')}，主机内存 {memory}）{mark}",
                     f"**{offer.gpu} at {provider}: {price}** (on demand, 1 card, {render.cores(offer, 'en')}, {memory} host memory) {mark}")  # fmt: skip
@@ -220,7 +301,14 @@ def _below(request: Request, book: Ledger, offers: Sequence[Offer], limit: Decim
     shown = render.amount(limit, "CNY", book.language, "hour")
     if not fitting:
         book.cite_offers(offers[:1], max_price_cny_per_hour=float(limit))
-        return book.finding("answered", book.say(f"表里没有不高于 {shown} 的 GPU 实例；最便宜的是：", f"No row of the table is at or below {shown}; the cheapest is:"), _one(offers[0], book, "[1]"))
+        return book.finding(
+            "answered",
+            book.say(
+                f"表里没有不高于 {shown} 的 GPU 实例；最便宜的是：",
+                f"No row of the table is at or below {shown}; the cheapest is:",
+            ),
+            _one(offers[0], book, "[1]"),
+        )
     mark = book.cite_offers(fitting, max_price_cny_per_hour=float(limit))
     best = fitting[0]
     head = book.say(f"不高于 {shown} 的有 {len(fitting)} 个，最便宜的是{render.name('provider', best.provider, 'zh')} {best.gpu}：**{render.amount(best.price, 'CNY', 'zh', 'hour')}**{mark}",
@@ -237,16 +325,31 @@ def _purchase_too(request: Request, book: Ledger) -> list[str]:
     if not purchases:
         return []
     mark = book.cite_purchases(purchases)
-    return [book.say(f"若是买卡：{p.gpu} 单卡 {number(p.price)} 元{mark}。", f"To buy instead: one {p.gpu} card, {number(p.price)} CNY {mark}.") for p in purchases]
+    return [
+        book.say(
+            f"若是买卡：{p.gpu} 单卡 {number(p.price)} 元{mark}。",
+            f"To buy instead: one {p.gpu} card, {number(p.price)} CNY {mark}.",
+        )
+        for p in purchases
+    ]
 
 
 def _not_listed(request: Request, book: Ledger, offers: Sequence[Offer]) -> str:
     """Pairs that were asked for and have no row."""
     s, lang, have = request.slots, book.language, {(o.provider, o.gpu) for o in offers}
-    asked = [(p, g) for p in s.providers if p not in LEARNING_PLATFORMS for g in (s.gpus or [o.gpu for o in offers])] or [(None, g) for g in s.gpus]
+    asked = [
+        (p, g) for p in s.providers if p not in LEARNING_PLATFORMS for g in (s.gpus or [o.gpu for o in offers])
+    ] or [(None, g) for g in s.gpus]
     gaps = [(p, g) for p, g in asked if not any(g == gpu and p in (None, provider) for provider, gpu in have)]
-    names = [" ".join(x for x in (render.name("provider", p, lang) if p else "", render.name("gpu", g, lang)) if x) for p, g in dict.fromkeys(gaps)]
-    return book.say(f"没有价格的：{render.joined(names, lang)}。", f"No price is known for: {render.joined(names, lang)}.") if names else ""
+    names = [
+        " ".join(x for x in (render.name("provider", p, lang) if p else "", render.name("gpu", g, lang)) if x)
+        for p, g in dict.fromkeys(gaps)
+    ]
+    return (
+        book.say(f"没有价格的：{render.joined(names, lang)}。", f"No price is known for: {render.joined(names, lang)}.")
+        if names
+        else ""
+    )
 
 
 def _elsewhere(request: Request, book: Ledger) -> str:
@@ -254,15 +357,28 @@ def _elsewhere(request: Request, book: Ledger) -> str:
     offers = book.catalog.find_offers(request.slots.gpus) if request.slots.gpus else []
     if not offers:
         return ""
-    who = render.joined((render.name("provider", p, book.language) for p in dict.fromkeys(o.provider for o in offers)), book.language)
+    who = render.joined(
+        (render.name("provider", p, book.language) for p in dict.fromkeys(o.provider for o in offers)), book.language
+    )
     gpus = render.joined(dict.fromkeys(o.gpu for o in offers), book.language)
-    return book.say(f"有 {gpus} 时价的云是：{who}。要看这几家的价格吗？", f"Clouds with an hourly price for {gpus}: {who}. Shall I show those?")
+    return book.say(
+        f"有 {gpus} 时价的云是：{who}。要看这几家的价格吗？",
+        f"Clouds with an hourly price for {gpus}: {who}. Shall I show those?",
+    )
 
 
 def _known(book: Ledger) -> str:
     gpus = render.joined(dict.fromkeys(o.gpu for o in book.catalog.find_offers()), book.language)
-    providers = render.joined((render.name("provider", p, book.language) for p in dict.fromkeys(o.provider for o in book.catalog.find_offers())), book.language)
-    return book.say(f"目前有租用时价的是 {providers} 的 {gpus}。", f"Rental prices are known for {gpus} at {providers}.")
+    providers = render.joined(
+        (
+            render.name("provider", p, book.language)
+            for p in dict.fromkeys(o.provider for o in book.catalog.find_offers())
+        ),
+        book.language,
+    )
+    return book.say(
+        f"目前有租用时价的是 {providers} 的 {gpus}。", f"Rental prices are known for {gpus} at {providers}."
+    )
 
 
 def _above(offer: Offer, offers: Sequence[Offer], book: Ledger) -> str:
@@ -279,7 +395,10 @@ def _extremes(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
     low, high = offers[0], offers[-1]
 
     def text(offer: Offer, zh: str, en: str) -> str:
-        who, price = render.name("provider", offer.provider, lang), render.amount(offer.price, offer.currency, lang, "hour")
+        who, price = (
+            render.name("provider", offer.provider, lang),
+            render.amount(offer.price, offer.currency, lang, "hour"),
+        )
         return book.say(f"{zh}的是{who}（{price}）", f"{en}: {who} ({price})")
 
     ends = [text(low, f"{low.gpu} 最便宜", f"{low.gpu} cheapest"), text(high, "最贵", "dearest")]
@@ -295,13 +414,20 @@ def _extremes(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
 def _pair(request: Request, low: Offer, high: Offer, book: Ledger) -> str:
     lang = book.language
     outputs = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
-    gap, more, less, ratio = number(Decimal(outputs["difference"])), outputs["surplus_percent"], outputs["saving_percent"], outputs["ratio"]
+    gap, more, less, ratio = (
+        number(Decimal(outputs["difference"])),
+        outputs["surplus_percent"],
+        outputs["saving_percent"],
+        outputs["ratio"],
+    )
     a, b = render.name("provider", high.provider, lang), render.name("provider", low.provider, lang)
     zh = (f"**{high.gpu}：{a}比{b}贵 {gap} 元/小时，贵 {more} %**（{ratio} 倍；反过来{b}便宜 {less} %）。",
           f"**{high.gpu}：{b}比{a}便宜 {gap} 元/小时，便宜 {less} %**（反过来{a}贵 {more} %，是 {ratio} 倍）。")  # fmt: skip
     en = (f"**{high.gpu}: {a} is {gap} CNY/hour dearer than {b}, {more} % more** ({ratio}x; the other way round, {b} is {less} % cheaper).",
           f"**{high.gpu}: {b} is {gap} CNY/hour cheaper than {a}, {less} % less** (the other way round, {a} is {more} % dearer, {ratio}x).")  # fmt: skip
-    cheaper_asked = bool({"cheapest"} & request.aspects) or any(w in request.question for w in ("便宜", "省", "低", "less"))
+    cheaper_asked = bool({"cheapest"} & request.aspects) or any(
+        w in request.question for w in ("便宜", "省", "低", "less")
+    )
     return book.say(zh[cheaper_asked], en[cheaper_asked])
 
 
@@ -321,7 +447,12 @@ def _compare_gpus(request: Request, offers: Sequence[Offer], book: Ledger) -> li
             f"{who}: an {high.gpu} hour costs **{ratio}x** a {low.gpu} hour ({gap} CNY/hour more; the money for one {high.gpu} rents {whole} whole {low.gpu} cards)"))  # fmt: skip
     best = offers[0]
     who, price = render.name("provider", best.provider, lang), render.amount(best.price, best.currency, lang, "hour")
-    lines.insert(0, book.say(f"**每小时最便宜的是{who} {best.gpu}：{price}**", f"**Cheapest per hour: {best.gpu} at {who}, {price}**"))
+    lines.insert(
+        0,
+        book.say(
+            f"**每小时最便宜的是{who} {best.gpu}：{price}**", f"**Cheapest per hour: {best.gpu} at {who}, {price}**"
+        ),
+    )
     return lines
 
 

@@ -59,7 +59,11 @@ def _loose(gap: Parts) -> bool:
     words = [part for part in gap if isinstance(part, Token)]
     length = gap[-1].end - gap[0].start if gap else 0
     plain = all(part.role not in ("break", "ask", "open", "per") for part in words)
-    return length <= 16 and plain and all(not part.text.isascii() or part.text in LINKS for part in words if part.role == "word")
+    return (
+        length <= 16
+        and plain
+        and all(not part.text.isascii() or part.text in LINKS for part in words if part.role == "word")
+    )
 
 
 def _per_hour(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
@@ -78,7 +82,11 @@ def _is_one(quantity: Quantity, *units: str) -> bool:
 def _per_day(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
     """8 hours + a day, 每天 (跑) + 6个钟头, 24小时 + 不停."""
     if "hours_per_day" in (left.kind, right.kind) and not gap:
-        return _united(left, right, base=left, kind="hours_per_day", unit="hour", value=Decimal(24)) if _around_the_clock(left, right) else None
+        return (
+            _united(left, right, base=left, kind="hours_per_day", unit="hour", value=Decimal(24))
+            if _around_the_clock(left, right)
+            else None
+        )
     if _is_one(right, "day") and right.rate and _hours_of_day(left) and not gap:
         return _united(left, right, base=left, kind="hours_per_day")
     if _is_one(left, "day") and left.rate and _hours_of_day(right) and _loose(gap):
@@ -91,7 +99,10 @@ def _hours_of_day(quantity: Quantity) -> bool:
 
 
 def _around_the_clock(left: Quantity, right: Quantity) -> bool:
-    both = [item.kind == "hours_per_day" or (item.kind == "duration" and item.unit == "hour") or _is_one(item, "day") for item in (left, right)]
+    both = [
+        item.kind == "hours_per_day" or (item.kind == "duration" and item.unit == "hour") or _is_one(item, "day")
+        for item in (left, right)
+    ]
     return all(both) and all(item.value == 24 or _is_one(item, "day") for item in (left, right))
 
 
@@ -100,7 +111,13 @@ def _in_days(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
     if left.kind != "duration" or right.kind != "duration":
         return None
     said = bool(gap) and all(isinstance(part, Token) and part.role in ("open", "basis", "of") for part in gap)
-    if left.unit == "day" and right.unit == "month" and right.value == 1 and left.value <= 31 and (said or (not gap and right.rate)):
+    if (
+        left.unit == "day"
+        and right.unit == "month"
+        and right.value == 1
+        and left.value <= 31
+        and (said or (not gap and right.rate))
+    ):
         return _united(left, right, base=left)
     if left.unit not in ("week", *MONTHS) or right.unit != "day" or left.high is not None:
         return None
@@ -111,7 +128,7 @@ def _in_days(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
 
 
 def _fix_months(parts: Parts) -> Parts:
-    """"按30天算" anywhere behind says how long the months before it are."""
+    """ "按30天算" anywhere behind says how long the months before it are."""
     based = [index for index, part in enumerate(parts[1:], 1) if isinstance(part, Quantity) and part.unit == "day"
              and part.value in MONTH_DAYS and role_of(parts[index - 1]) == "basis"]  # fmt: skip
     months = [index for index, part in enumerate(parts) if isinstance(part, Quantity) and part.unit == "month"]
@@ -128,11 +145,18 @@ def _fix_months(parts: Parts) -> Parts:
 
 def _compound(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
     """1 小时 + 42 分, 3天 + 6小时, 一年 + 零三个月, 2块 + 8毛; the nights of 三天三夜 add nothing."""
-    if any(role_of(part) != "and" and part.text != "零" for part in gap) or left.high is not None or right.high is not None or right.delta:
+    if (
+        any(role_of(part) != "and" and part.text != "零" for part in gap)
+        or left.high is not None
+        or right.high is not None
+        or right.delta
+    ):
         return None
     if left.kind == right.kind == "money" and left.unit == right.unit == "CNY" and right.value < 1 and not gap:
         return _united(left, right, base=left, value=left.value + right.value)
-    if not left.kind == right.kind == "duration" or (left.rate and not gap and left.unit in ("day", "week") and not _night(left, right)):
+    if not left.kind == right.kind == "duration" or (
+        left.rate and not gap and left.unit in ("day", "week") and not _night(left, right)
+    ):
         return None
     for sizes in (HOURS, MONTHS):
         if left.unit in sizes and right.unit in sizes:
@@ -145,12 +169,21 @@ def _compound(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
 
 
 def _night(left: Quantity, right: Quantity) -> bool:
-    return left.unit == "day" and 0 < right.value <= left.value * NIGHT and bool(re.search("[夜晚宿]|night", right.text))
+    return (
+        left.unit == "day" and 0 < right.value <= left.value * NIGHT and bool(re.search("[夜晚宿]|night", right.text))
+    )
 
 
 def _range(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
     """3天到5天, $10-$20, 7b-13b."""
-    alike = (left.kind, left.unit, left.high, left.delta, right.high, right.delta) == (right.kind, right.unit, None, False, None, False)
+    alike = (left.kind, left.unit, left.high, left.delta, right.high, right.delta) == (
+        right.kind,
+        right.unit,
+        None,
+        False,
+        None,
+        False,
+    )
     ranged = len(gap) == 1 and (role_of(gap[0]) in ("dash", "to") or gap[0].text == "~")
     if alike and ranged and left.value < right.value and left.kind not in ("bare", "precision"):
         return _united(left, right, base=left, high=right.value)

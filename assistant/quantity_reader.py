@@ -91,7 +91,9 @@ class Reader:
             flags.delta = 1
         if more := self._take("more", "fewer"):
             flags.delta = 1 if more.role == "more" else -1
-        found = self._counted(first, number) or self._measured(first, number, flags) or self._plain(first, number, flags)
+        found = (
+            self._counted(first, number) or self._measured(first, number, flags) or self._plain(first, number, flags)
+        )
         return self._finished(found, flags) if found else None
 
     def _flags(self) -> _Flags:
@@ -117,7 +119,9 @@ class Reader:
 
     def _is_minus(self, dash: Token, after: Token) -> bool:
         before = self.parts[-1] if self.parts else None
-        apart = before is None or before.end < dash.start or (isinstance(before, Token) and not before.text[-1:].isascii())
+        apart = (
+            before is None or before.end < dash.start or (isinstance(before, Token) and not before.text[-1:].isascii())
+        )
         glued = dash.role == "dash" and after.role == "number" and after.start == dash.end
         return glued and apart and not self._after_name(dash.start) and not isinstance(before, Quantity)
 
@@ -150,14 +154,18 @@ class Reader:
         if token.unit.kind == "count":
             return self._made("bare", DROPPED, Decimal(1), first)
         night = token.unit.scale == NIGHT
-        return self._made("duration", "day" if night else token.unit.name, Decimal(1) if night else token.unit.scale, first, rate=True)
+        return self._made(
+            "duration", "day" if night else token.unit.name, Decimal(1) if night else token.unit.scale, first, rate=True
+        )
 
     def _whole(self) -> Quantity:
         """Tokens that are a quantity by themselves: 24/7, monthly, twice, 1:42:46, fp16."""
         token = self._peek()
         self.at += 1
         if token.unit:
-            return self._made(token.unit.kind, token.unit.name, token.unit.scale, self.at - 1, rate=token.unit.kind == "duration")
+            return self._made(
+                token.unit.kind, token.unit.name, token.unit.scale, self.at - 1, rate=token.unit.kind == "duration"
+            )
         if token.role == "clock":
             hours, minutes, seconds = (Decimal(part) for part in token.text.split(":"))
             return self._made("duration", "clock", (hours * 3600 + minutes * 60 + seconds) / 3600, self.at - 1)
@@ -254,7 +262,13 @@ class Reader:
                 self.at += 1
                 extra = Decimal("0.5")
         dash = self._peek()
-        if dash.role == "dash" and self._peek(1).unit and self._peek(1).text not in SYMBOLS and self._peek(-1).end == dash.start and self._peek(1).start == dash.end:
+        if (
+            dash.role == "dash"
+            and self._peek(1).unit
+            and self._peek(1).text not in SYMBOLS
+            and self._peek(-1).end == dash.start
+            and self._peek(1).start == dash.end
+        ):
             self.at += 1
         return vague, extra
 
@@ -308,7 +322,12 @@ class Reader:
         readings = (
             (flags.percent, "percent", "%", one),
             (bool(flags.currency), "money", flags.currency, one),
-            ((flags.times and number.low == int(number.low)) or bool(flags.delta) or spelled.endswith(COUNTING), "count", "", one),
+            (
+                (flags.times and number.low == int(number.low)) or bool(flags.delta) or spelled.endswith(COUNTING),
+                "count",
+                "",
+                one,
+            ),
             (self._after_context(), "context", "token", binary_factor(number)),
             (self._near_budget(), "money", "", one),
             (number.suffix != "m" and self._stands_alone(number), "bare", "", one),
@@ -323,14 +342,20 @@ class Reader:
         if self._peek().role in ("enough", "budget") or self._peek().text == "买":
             return True
         near = self.parts[-4:]
-        cut = max((index for index, part in enumerate(near) if isinstance(part, Quantity) or part.role == "break"), default=-1)
+        cut = max(
+            (index for index, part in enumerate(near) if isinstance(part, Quantity) or part.role == "break"), default=-1
+        )
         return any(isinstance(part, Token) and part.role == "budget" for part in near[cut + 1 :])
 
     def _stands_alone(self, number: Number) -> bool:
         """Small number words ("the three clouds", 一样) are quantities only where they are the whole message."""
         if number.style in ("article", "arabic"):
             return number.style == "arabic"
-        rest = [token for token in self.tokens if token.role not in ("number", "measure", "break") and token.text not in PARTICLES]
+        rest = [
+            token
+            for token in self.tokens
+            if token.role not in ("number", "measure", "break") and token.text not in PARTICLES
+        ]
         return (not rest and number.low >= 1) or (number.low >= 10 and len(self._peek(-1).text) > 1)
 
     def _finished(self, found: Quantity, flags: _Flags) -> Quantity:

@@ -67,7 +67,10 @@ def speedup(request: Request, book: Ledger) -> Finding | None:
 def _rows(request: Request, known: set[int]) -> set[int]:
     """Row counts asked for; "the large data set" is the larger of the two measured."""
     if request.slots.rows:
-        return {min(known, key=lambda k: abs(k - r)) if any(abs(k - r) <= k / 500 for k in known) else r for r in request.slots.rows}
+        return {
+            min(known, key=lambda k: abs(k - r)) if any(abs(k - r) <= k / 500 for k in known) else r
+            for r in request.slots.rows
+        }
     if "large_data" in request.aspects:
         return {max(known)}
     return {min(known)} if "small_data" in request.aspects else set()
@@ -90,7 +93,12 @@ def _times(runs: Sequence[TrainingRun], book: Ledger, mark: str) -> str:
 
 def _compared(runs: Sequence[TrainingRun], book: Ledger, mark: str) -> list[str]:
     """A table of the runs, headed by the difference wherever two runs differ in one thing only."""
-    headings = [book.say("模型", "Model"), book.say("数据条数", "Rows"), book.say("技术", "Technique"), book.say("时长", "Time")]
+    headings = [
+        book.say("模型", "Model"),
+        book.say("数据条数", "Rows"),
+        book.say("技术", "Technique"),
+        book.say("时长", "Time"),
+    ]
     body = render.table(headings, [[r.model, f"{r.rows:,}", r.method, r.duration] for r in runs])
     lines = [_difference(a, b, book) for i, a in enumerate(runs) for b in runs[i + 1 :] if _one_thing_apart(a, b)]
     intro = book.say(f"RTX 4090 上的微调时长{mark}：", f"Fine-tuning times on an RTX 4090 {mark}:")
@@ -144,16 +152,30 @@ def _estimates(request: Request, rows: int, book: Ledger) -> Finding:
                               f"**{model} {method}, {rows:,} rows: about {out['duration']}** ({out['hours']} hours, a straight line through the two measured runs{outside}; not measured)"))  # fmt: skip
         lines.append(render.formula(result.formula, book.language))
         if s.price_per_hour:
-            cost = book.compute("run_cost", seconds=int(result.value), price_per_hour=s.price_per_hour, currency=s.price_currency or "CNY")
+            cost = book.compute(
+                "run_cost",
+                seconds=int(result.value),
+                price_per_hour=s.price_per_hour,
+                currency=s.price_currency or "CNY",
+            )
             lines.append(render.formula(cost.formula, book.language))
     mark = book.cite_runs(cited)
-    return book.finding("answered", "  \n".join(lines), book.say(f"依据 RTX 4090 上 9,999 条与 39,333 条的实测{mark}。", f"Based on the RTX 4090 runs on 9,999 and 39,333 rows {mark}."))
+    return book.finding(
+        "answered",
+        "  \n".join(lines),
+        book.say(
+            f"依据 RTX 4090 上 9,999 条与 39,333 条的实测{mark}。",
+            f"Based on the RTX 4090 runs on 9,999 and 39,333 rows {mark}.",
+        ),
+    )
 
 
 def _note(runs: Sequence[TrainingRun], book: Ledger) -> str:
     pt2 = any(r.method == "pt2" for r in runs)
     zh = ["表中没有写训练轮数、批大小和学习率"] + (["pt2 很可能指 P-Tuning v2（表中未定义）"] if pt2 else [])
-    en = ["the table does not state epochs, batch size or learning rate"] + (["pt2 most likely means P-Tuning v2 (the table does not define it)"] if pt2 else [])
+    en = ["the table does not state epochs, batch size or learning rate"] + (
+        ["pt2 most likely means P-Tuning v2 (the table does not define it)"] if pt2 else []
+    )
     return book.say(f"注意：{'；'.join(zh)}。", f"Note: {'; '.join(en)}.")
 
 
@@ -184,9 +206,20 @@ def _break_even(request: Request, rows: Sequence[Speedup], book: Ledger) -> list
     mark = book.cite_offers(offers) if offers else ""
     for row in rows:
         for offer in offers:
-            result = book.compute("break_even_price", price_per_hour=offer.price, factor=row.factor, currency=offer.currency)
-            who, price = render.name("provider", offer.provider, lang), render.amount(result.value, offer.currency, lang, "hour")
+            result = book.compute(
+                "break_even_price", price_per_hour=offer.price, factor=row.factor, currency=offer.currency
+            )
+            who, price = (
+                render.name("provider", offer.provider, lang),
+                render.amount(result.value, offer.currency, lang, "hour"),
+            )
             task = row.task if lang == "en" else {"training": "训练", "inference": "推理"}[row.task]
             lines.append(book.say(f"**{task}：{row.faster} 低于 {price} 时比{who} {row.slower} 划算**{mark}  \n",
                                   f"**{task}: below {price} an {row.faster} beats the {row.slower} at {who}** {mark}  \n") + render.formula(result.formula, lang))  # fmt: skip
-    return ["  \n".join(lines), book.say("这是盈亏平衡价，不是 H100 的报价；知识库里没有 H100 的租用时价。", "These are break-even prices, not offers; no hourly H100 rent is known.")]
+    return [
+        "  \n".join(lines),
+        book.say(
+            "这是盈亏平衡价，不是 H100 的报价；知识库里没有 H100 的租用时价。",
+            "These are break-even prices, not offers; no hourly H100 rent is known.",
+        ),
+    ]

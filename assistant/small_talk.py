@@ -14,7 +14,12 @@ SCOPE = Bilingual(
     "rents, tell fine-tuning times and memory needs, and explain concepts and advice from the selection articles.",
 )
 REPLIES: dict[str, tuple[Status, Bilingual]] = {
-    "smalltalk": ("answered", Bilingual(zh="你好！我是 GPU 选型助手 gpu-advisor。", en="Hello! I am gpu-advisor, an assistant for choosing GPUs.")),
+    "smalltalk": (
+        "answered",
+        Bilingual(
+            zh="你好！我是 GPU 选型助手 gpu-advisor。", en="Hello! I am gpu-advisor, an assistant for choosing GPUs."
+        ),
+    ),
     "off_topic": ("off_topic", Bilingual(zh="抱歉，这个话题不在我的范围内。", en="Sorry, that is outside my field.")),
     "manipulation": (
         "off_topic",

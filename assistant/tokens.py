@@ -41,7 +41,10 @@ LITERALS = tuple((role, re.compile(pattern, re.ASCII)) for role, pattern in (
     ("name", r"[a-z]+\d[a-z0-9]*(?:\.\d[a-z0-9]*)*|\d+x\d+(?:\.\d+)?b(?![a-z0-9])"),  # an identifier that nobody linked
     ("dash", "-"), ("open", r"[(\[]"), ("close", r"[)\]]"), ("break", r"\.(?!\d)|[,;!?。、\n]"),
 ))  # fmt: skip
-HARDWARE = {"name": re.compile(r"[1-5]0[5-9]0"), "cpu": re.compile(r"8358|8468|8480|6530|7763|9654")}  # named by a number
+HARDWARE = {
+    "name": re.compile(r"[1-5]0[5-9]0"),
+    "cpu": re.compile(r"8358|8468|8480|6530|7763|9654"),
+}  # named by a number
 # kind, unit, size in that unit: spellings ("_" stands for a space or hyphen). MB and seconds are given in GB and minutes.
 UNITS = """
 count card 1: 张 卡 片 gpu gpus card cards 显卡 graphics_card graphics_cards video_card

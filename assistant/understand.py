@@ -21,7 +21,11 @@ from knowledge.names import Link, link, normalise
 MAX_TURNS = 8  # how far back a conversation is read
 MAX_CHARACTERS = 4000  # what is read of one question; the rest is left out, and said so
 HOURS_OF_UNIT = rental.HOURS_OF_UNIT | {"clock": Decimal(1), "gpu-hour": Decimal(1)}
-OPPOSITES = (frozenset({"training", "inference"}), frozenset({"cheapest", "dearest"}), frozenset({"large_data", "small_data"}))
+OPPOSITES = (
+    frozenset({"training", "inference"}),
+    frozenset({"cheapest", "dearest"}),
+    frozenset({"large_data", "small_data"}),
+)
 SWITCHES = frozenset({"average", "ratio", "difference", "host", "per_row", "total"}).union(*OPPOSITES)
 COMPARING = frozenset({"cheapest", "dearest", "order", "difference", "ratio", "average"})
 TALK = frozenset({"manipulation", "forecast", "off_topic", "smalltalk", "document"})
@@ -148,7 +152,14 @@ def _read(text: str) -> _Reading:
     slots = replace(slots, items=_items(links, quantities))
     left = residue(_without(text, spans))
     short = len(CJK.findall(left)) <= 3 and len(re.findall(r"[a-z]+", left)) <= 2
-    bad = next((q.text for q in quantities if q.value <= 0 and not q.delta and q.kind in ("duration", "count", "rows", "money")), None)
+    bad = next(
+        (
+            q.text
+            for q in quantities
+            if q.value <= 0 and not q.delta and q.kind in ("duration", "count", "rows", "money")
+        ),
+        None,
+    )
     return _Reading(
         text, links, quantities, slots, aspects_of(text), delta,
         follow_up=bool(FOLLOW_UP.match(text)) or (short and bool(spans)), bad_quantity=bad,
@@ -188,7 +199,11 @@ def _items(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Item,
     for at, gpu in enumerate(gpus):
         start = gpus[at - 1].end if at else 0
         before = [q for q in counts if start <= q.start < gpu.start]
-        after = [q for q in counts if gpu.end <= q.start < (gpus[at + 1].start if at + 1 < len(gpus) else len(gpu.text) + q.end)]
+        after = [
+            q
+            for q in counts
+            if gpu.end <= q.start < (gpus[at + 1].start if at + 1 < len(gpus) else len(gpu.text) + q.end)
+        ]
         provider = [item.key for item in links if item.kind == "provider" and item.end <= gpu.start]
         for count in before[-1:] or after[:1]:
             counts.remove(count)
@@ -263,10 +278,13 @@ def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str
         ("document", "hyperparameters" in has),
         ("budget", bool(s.money and s.gpus) and "payback" in has),
         ("buy_or_rent", bool(s.gpus) and {"buy", "rent"} <= has and not s.money and intent != "off_topic"),
-        ("speedup", set(s.gpus) == {"H100", "A100"} and (_long(s) or "break_even" in has) and intent != "cost" and not s.count),
+        (
+            "speedup",
+            set(s.gpus) == {"H100", "A100"} and (_long(s) or "break_even" in has) and intent != "cost" and not s.count,
+        ),
         ("training_time", _is_run(s, has) and answerable),
         ("memory", bool(s.workloads) and intent in ("document", "memory")),
-        ("price", host and (intent == "memory" or intent == "document" and bool(s.providers))),
+        ("price", host and (intent == "memory" or (intent == "document" and bool(s.providers)))),
         ("document", intent == "buy_price" and "server" in has),
     ]
 

@@ -70,7 +70,9 @@ TENSOR = Passage(
     text="Tensor 核心（张量核心）专门做深度学习里的矩阵运算，适合人脸识别和语音助手。",
     source="GPU 选型文章一", locator="documents/x.zh.md § 1", as_of=None,
 )  # fmt: skip
-GAP = replace(TENSOR, id="g#1", topic="gap#1", kind="gap", section="训练轮数", text="来源没有写明 4090 那组实验的训练轮数。")
+GAP = replace(
+    TENSOR, id="g#1", topic="gap#1", kind="gap", section="训练轮数", text="来源没有写明 4090 那组实验的训练轮数。"
+)
 
 
 def hit(passage: Passage, score: float = 0.9) -> Hit:
@@ -177,7 +179,10 @@ def test_passage_is_quoted_with_its_source_and_the_prose_follows() -> None:
     events, result = run("Tensor 核心是干什么的", "document", index=Shelf(hit(TENSOR)), model=model)
     assert isinstance(events[0], Card)
     assert "> Tensor 核心（张量核心）专门做深度学习里的矩阵运算" in events[0].markdown
-    assert [e.markdown for e in events if isinstance(e, Prose)] == ["张量核心专门做深度学习的矩阵运算 [1]。", "适合人脸识别 [1]。"]
+    assert [e.markdown for e in events if isinstance(e, Prose)] == [
+        "张量核心专门做深度学习的矩阵运算 [1]。",
+        "适合人脸识别 [1]。",
+    ]
     assert result.text.endswith("张量核心专门做深度学习的矩阵运算 [1]。适合人脸识别 [1]。")
     assert (result.model, result.status, result.verified) == ("scripted", "answered", True)
     assert "[1] Tensor 核心" in model.asked[0][1]

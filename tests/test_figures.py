@@ -156,7 +156,10 @@ def test_identifiers_are_listed_but_known_names_are_not() -> None:
 @pytest.mark.parametrize(
     ("text", "figures"),
     [
-        ("| 云 | 价格（元/小时） | 内存 (GiB) |\n|---|---|---|\n| 腾讯云 | 28.64 | 96 |", [("28.64", "CNY/hour"), ("96", "GiB")]),
+        (
+            "| 云 | 价格（元/小时） | 内存 (GiB) |\n|---|---|---|\n| 腾讯云 | 28.64 | 96 |",
+            [("28.64", "CNY/hour"), ("96", "GiB")],
+        ),
         ("| rows | duration |\n|---|---|\n| 9999 | 1:42:46 |", [("9999", "row"), ("6166", "duration")]),
         ("|  |  |\n|---|---|\n| Memory (GiB) | 245 |", [("245", "GiB")]),
         ("GPU = T4; price = 8.68; currency = CNY (yuan); price per = instance-hour", [("8.68", "CNY/hour")]),
@@ -206,7 +209,13 @@ SCALES = {"": 0, " 万": 4, "亿": 8, "千": 3, "k": 3, " million": 6}
 numbers = st.decimals(0, 10**9, places=2, allow_nan=False, allow_infinity=False) | st.integers(0, 10**9).map(Decimal)
 
 
-@given(numbers, st.sampled_from(SPOKEN_UNITS), st.sampled_from(list(SCALES)), st.booleans(), st.sampled_from(["", "约", "共 ", "It takes "]))
+@given(
+    numbers,
+    st.sampled_from(SPOKEN_UNITS),
+    st.sampled_from(list(SCALES)),
+    st.booleans(),
+    st.sampled_from(["", "约", "共 ", "It takes "]),
+)
 def test_any_number_in_any_supported_spelling_is_found(
     number: Decimal, unit: tuple[str, str], scale: str, grouped: bool, before: str
 ) -> None:
@@ -216,7 +225,9 @@ def test_any_number_in_any_supported_spelling_is_found(
     assert (found.value, measure(found)) == (number.scaleb(SCALES[scale]), unit[1])
 
 
-@given(st.text() | st.text(alphabet="0123456789.,:/-万亿千百两半点分之元块张个%$¥[]【】|=x×*eEkKBGT月日年 \n小时per an"))
+@given(
+    st.text() | st.text(alphabet="0123456789.,:/-万亿千百两半点分之元块张个%$¥[]【】|=x×*eEkKBGT月日年 \n小时per an")
+)
 def test_reading_never_fails_and_stays_inside_the_text(text: str) -> None:
     for figure in extract_figures(text, NAMES):
         assert text[figure.start : figure.end] == figure.text
@@ -228,9 +239,17 @@ def test_no_digit_is_passed_over_silently(text: str) -> None:
     covered = {at for figure in extract_figures(text) for at in range(figure.start, figure.end)}
     left = "".join(" " if at in covered else character for at, character in enumerate(text))
     for identifier in extract_identifiers(text):
-        left = left.replace(identifier.replace("×", "x"), " ", 1) if identifier not in left else left.replace(identifier, " ", 1)
+        left = (
+            left.replace(identifier.replace("×", "x"), " ", 1)
+            if identifier not in left
+            else left.replace(identifier, " ", 1)
+        )
     for line in left.split("\n"):
         stripped = line.lstrip(" \t>#*+-")
         head = stripped.split(".")[0]
-        rest = stripped[len(head) :] if head.isdigit() and len(head) <= 3 and stripped[len(head) :].startswith(".") else stripped
+        rest = (
+            stripped[len(head) :]
+            if head.isdigit() and len(head) <= 3 and stripped[len(head) :].startswith(".")
+            else stripped
+        )
         assert not any(character.isdigit() for character in rest), (text, left)

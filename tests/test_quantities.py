@@ -178,7 +178,15 @@ def test_codes_nobody_linked_are_still_no_quantities(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "currency"),
-    [("28元", "CNY"), ("$9", "USD"), ("9刀", "USD"), ("预算2万", None), ("100日元", None), ("2块一小时", "CNY"), ("¥5", "CNY")],
+    [
+        ("28元", "CNY"),
+        ("$9", "USD"),
+        ("9刀", "USD"),
+        ("预算2万", None),
+        ("100日元", None),
+        ("2块一小时", "CNY"),
+        ("¥5", "CNY"),
+    ],
 )
 def test_currency_is_the_one_said_and_none_where_none_was(text: str, currency: str | None) -> None:
     assert [quantity.currency for quantity in parse_quantities(text)] == [currency]
@@ -186,7 +194,16 @@ def test_currency_is_the_one_said_and_none_where_none_was(text: str, currency: s
 
 @pytest.mark.parametrize(
     ("text", "hours"),
-    [("三天三夜", 72), ("半天", 12), ("a 30-day month", 720), ("fortnight", 336), ("weekend", 48), ("72h", 72), ("一个月", None), ("一年", None)],
+    [
+        ("三天三夜", 72),
+        ("半天", 12),
+        ("a 30-day month", 720),
+        ("fortnight", 336),
+        ("weekend", 48),
+        ("72h", 72),
+        ("一个月", None),
+        ("一年", None),
+    ],
 )
 def test_hours_are_known_except_for_calendar_units(text: str, hours: int | None) -> None:
     assert [quantity.hours for quantity in parse_quantities(text)] == [hours]
@@ -197,7 +214,16 @@ def test_hours_of_what_is_no_duration_are_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "rate"), [("per day", True), ("每月", True), ("一天", True), ("a week", True), ("一整天", False), ("3天", False), ("一两个月", False)]
+    ("text", "rate"),
+    [
+        ("per day", True),
+        ("每月", True),
+        ("一天", True),
+        ("a week", True),
+        ("一整天", False),
+        ("3天", False),
+        ("一两个月", False),
+    ],
 )
 def test_rate_marks_a_time_named_as_one_unit(text: str, rate: bool) -> None:
     assert [quantity.rate for quantity in parse_quantities(text)] == [rate]
@@ -250,7 +276,10 @@ def test_chinese_numerals_round_trip(number: int) -> None:
 
 
 @UNHURRIED
-@given(st.integers(min_value=0, max_value=10**9), st.sampled_from(["张", " cards", "小时", " hours", "元", " RMB", "条", "GB"]))
+@given(
+    st.integers(min_value=0, max_value=10**9),
+    st.sampled_from(["张", " cards", "小时", " hours", "元", " RMB", "条", "GB"]),
+)
 def test_arabic_numbers_keep_their_value_with_and_without_thousands_marks(number: int, unit: str) -> None:
     for written in (str(number), f"{number:,}"):
         assert [quantity.value for quantity in parse_quantities(f"{written}{unit}")] == [number]
@@ -263,7 +292,9 @@ VOCABULARY = (
 PIECES = st.lists(st.sampled_from(VOCABULARY.split(" ")), max_size=14).flatmap(
     lambda words: st.sampled_from(["", " "]).map(lambda gap: gap.join(words))
 )
-ANY_TEXT = st.one_of(PIECES, st.text(max_size=60), st.text(alphabet=string.digits + "万千百十一二两.,-:/x个小时天", max_size=40))
+ANY_TEXT = st.one_of(
+    PIECES, st.text(max_size=60), st.text(alphabet=string.digits + "万千百十一二两.,-:/x个小时天", max_size=40)
+)
 
 
 @UNHURRIED

@@ -88,7 +88,9 @@ def test_follow_up_with_a_time_turns_a_price_into_a_cost() -> None:
 
 
 def test_a_question_with_its_own_subject_inherits_nothing() -> None:
-    request = read("腾讯云 8 张 A100 跑一天多少钱", "T4 显卡现在每小时的租用价格大概是多少钱?", intents=["cost", "price"])
+    request = read(
+        "腾讯云 8 张 A100 跑一天多少钱", "T4 显卡现在每小时的租用价格大概是多少钱?", intents=["cost", "price"]
+    )
     assert (request.slots.gpus, request.slots.providers, request.slots.count) == (("T4",), (), None)
 
 

@@ -17,7 +17,11 @@ from assistant.verify import Verdict, check_prose, normalise_marks, trace
 RENT = Call(
     tool="rental_cost",
     arguments={"gpus": 4, "hours": 72.0, "price_per_hour": 28.64, "currency": "CNY", "gpus_per_instance": 1},
-    result={"value": 8248.32, "unit": "CNY", "outputs": {"cost": 8248.32, "instances": 4, "hours": 72.0, "currency": "CNY"}},
+    result={
+        "value": 8248.32,
+        "unit": "CNY",
+        "outputs": {"cost": 8248.32, "instances": 4, "hours": 72.0, "currency": "CNY"},
+    },
     formula="4 × 72 h × 28.64 CNY/h = 8,248.32 CNY",
     assumptions=("一个月按 730 小时计",),
 )
@@ -34,7 +38,9 @@ OFFERS = Call(
         "surplus_percent": 41.03,
     },
 )
-RUN = Citation(id=2, title="微调耗时", source="GPU 选型文章一", locator="表", excerpt="在 RTX 4090 上微调 9,999 条，用时 1:42:46。")
+RUN = Citation(
+    id=2, title="微调耗时", source="GPU 选型文章一", locator="表", excerpt="在 RTX 4090 上微调 9,999 条，用时 1:42:46。"
+)
 FALCON = Citation(
     id=1, title="运行 Falcon-40B", source="GPU 选型文章一（内容为 2023 年）", locator="memory",
     excerpt="运行 Falcon-40B 需要 85 GB 到 100 GB 或更多的显存。训练用 384 台 A100，16-bit 推理快约 3.5 倍。",
@@ -176,7 +182,12 @@ def test_the_readers_own_figures_may_be_echoed_but_not_his_prices() -> None:
 
 def test_figures_carry_their_value_unit_and_text() -> None:
     [figure] = trace("每小时 28.64 元", [OFFERS], []).figures
-    assert (figure.text, figure.value, figure.unit, figure.evidence) == ("28.64 元", Decimal("28.64"), "CNY/hour", "call:0")
+    assert (figure.text, figure.value, figure.unit, figure.evidence) == (
+        "28.64 元",
+        Decimal("28.64"),
+        "CNY/hour",
+        "call:0",
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,7 +208,9 @@ def test_a_right_figure_beside_the_wrong_name_is_not_traced(sentence: str, is_ok
 
 
 def verdict(sentence: str, question: str = "运行 Falcon-40B 要多少显存？") -> Verdict:
-    return check_prose(sentence, [RENT], [FALCON, RUN], question=question, names={"4090"}, names_in=names_in, tokenize=tokens)
+    return check_prose(
+        sentence, [RENT], [FALCON, RUN], question=question, names={"4090"}, names_in=names_in, tokenize=tokens
+    )
 
 
 @pytest.mark.parametrize(
