@@ -16,7 +16,7 @@ from assistant import costs, documents, memory, prices, runs, small_talk
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
-from assistant.sentences import split_sentences
+from assistant.sentences import MARK_OR_CODE, split_sentences
 from assistant.tools import ToolError
 from assistant.understand import PRICE_INTENTS, Classifier, Request, understand
 from assistant.verify import check_prose, normalise_marks, trace
@@ -160,7 +160,17 @@ def _kept(sentence: str, request: Request, finding: Finding, dropped: list[str])
         names_in=_named,
     )
     dropped.extend([*marks.dropped, *(verdict.dropped or (() if verdict.ok else (sentence.strip(),)))])
-    return marks.text if verdict.ok else ""
+    return _cited(marks.text, finding) if verdict.ok else ""
+
+
+def _cited(sentence: str, finding: Finding) -> str:
+    """The sentence with a mark: a small model often forgets it, so the passage that holds most of its words is named."""
+    if not finding.citations or MARK_OR_CODE.search(sentence):
+        return sentence
+    words = set(tokenize(sentence))
+    best = max(finding.citations, key=lambda citation: len(words & set(tokenize(f"{citation.title} {citation.excerpt}"))))
+    body = sentence.rstrip()
+    return f"{body} [{best.id}]{sentence[len(body) :]}"
 
 
 @lru_cache(maxsize=512)

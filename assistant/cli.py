@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -58,9 +59,11 @@ def ask(
     if as_json:
         typer.echo(_last(events).model_dump_json(indent=2))
         return
+    shown = ""
     for event in events:
         if event.kind in ("card", "prose"):
-            typer.echo(event.markdown + ("\n" if event.kind == "card" else ""), nl=False)
+            typer.echo(("\n\n" if shown == "card" else "") + event.markdown, nl=False)
+            shown = event.kind
     typer.echo()
 
 
@@ -134,19 +137,16 @@ def models_pull() -> None:
 @knowledge_app.command("rebuild")
 def knowledge_rebuild() -> None:
     """Build the index anew beside the old one, check it and swap it in."""
-    from assistant.owner import OwnerError, acquire
+    from assistant.owner import acquire
     from ingest.builtin import builtin_passages
     from knowledge.embedding import load_embedder
     from knowledge.index import build_index
     from knowledge.weights import home
 
-    try:
-        with acquire():
-            index = build_index(home() / "index", builtin_passages(), load_embedder(), progress=_progress)
-            typer.echo(f"{index.count()} passages")
-            index.close()
-    except OwnerError as error:
-        _fail(str(error))
+    with _said_plainly(), acquire():
+        index = build_index(home() / "index", builtin_passages(), load_embedder(), progress=_progress)
+        typer.echo(f"{index.count()} passages")
+        index.close()
 
 
 @app.command()
@@ -157,11 +157,11 @@ def serve(
     """Serve the page and the HTTP API."""
     from assistant.api import ListenError
     from assistant.api import serve as serve_app
-    from assistant.owner import OwnerError
 
     try:
-        serve_app(host, port, _opened)
-    except (ListenError, OwnerError) as error:
+        with _said_plainly():
+            serve_app(host, port, _opened)
+    except ListenError as error:
         _fail(str(error))
 
 
@@ -176,10 +176,10 @@ def _opened():  # type: ignore[no-untyped-def]
 def _events(question: str, thread: str) -> Iterator[Event]:
     """Events of one answer: from the running server, or from an advisor opened here."""
     from assistant.conversations import Conversations, converse
-    from assistant.owner import OwnerError, acquire, current_owner, stream_over_http
+    from assistant.owner import acquire, current_owner, stream_over_http
     from knowledge.weights import home
 
-    try:
+    with _said_plainly():
         owner = current_owner()
         if owner and owner.url:
             yield from stream_over_http(owner, question, (), thread or None)
@@ -194,18 +194,32 @@ def _events(question: str, thread: str) -> Iterator[Event]:
                 )
             finally:
                 advisor.close()
-    except OwnerError as error:
-        _fail(str(error))
 
 
 def _ask_file(file: Path, out: Path | None) -> None:
     """Every question of a JSON-lines file in one process; a bad line is named and nothing is answered."""
-    from assistant.batch import BatchError, answer_file
-    from assistant.owner import OwnerError
+    from assistant.batch import answer_file
 
-    try:
+    with _said_plainly():
         answer_file(file, out, _progress)
-    except (BatchError, OwnerError) as error:
+
+
+@contextmanager
+def _said_plainly() -> Iterator[None]:
+    """What the user or operator can mend ends the command with its own message, not with a traceback."""
+    from assistant.batch import BatchError
+    from assistant.conversations import AdviceFailedError
+    from assistant.owner import OwnerError
+    from knowledge.embedding import EmbeddingModelError
+    from knowledge.generation import IndexBrokenError
+    from knowledge.weights import WeightsUnavailableError
+
+    plain = (BatchError, OwnerError, EmbeddingModelError, IndexBrokenError, WeightsUnavailableError)
+    try:
+        yield
+    except AdviceFailedError as error:
+        _fail(f"{error}\n{error.__cause__}" if isinstance(error.__cause__, plain) else str(error))
+    except plain as error:
         _fail(str(error))
 
 

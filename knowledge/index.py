@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -74,6 +75,7 @@ CERTAIN_COSINE = 0.95
 KEYWORD_WEIGHT = 0.5
 HEADING_SHARE = 0.5
 HALF_INFORMATION = 6.0
+ROWS_PER_TABLE = 2  # rows alike crowd out the text that explains them; all rows are for the catalogue to list
 PROBES = 5  # passages that a new index must find before it is swapped in
 CANDIDATES = 40  # per side and at least; both scores of every candidate are then computed exactly
 
@@ -132,7 +134,9 @@ class Index:
         self._keywords.close()
 
     def search(self, query: str, *, language: Language, limit: int = 6) -> list[Hit]:
-        """The best passages in either language, best first: one per topic, in `language` where that twin was found.
+        """The best passages in either language, best first, in `language` where that twin was found.
+
+        One per topic and two rows per table at most: for whole tables ask the catalogue, not the search.
 
         Raises ValueError for an empty query or a limit below 1, IndexBrokenError when a store fails.
         """
@@ -280,12 +284,18 @@ def fingerprint(embedder: Embedder, passages: Iterable[Passage]) -> Fingerprint:
 
 
 def _one_per_topic(hits: Sequence[Hit], language: Language) -> list[Hit]:
-    """The best hit of each topic; shown is its twin in the reader's language if that was found, with the best scores."""
+    """The best hit of each topic, shown by its twin in the reader's language if that was found; few rows per table."""
     topics: dict[str, list[Hit]] = {}
     for hit in hits:
         topics.setdefault(hit.passage.topic, []).append(hit)
-    shown = []
-    for group in topics.values():
+    shown: list[Hit] = []
+    rows: Counter[str] = Counter()
+    for topic, group in topics.items():
+        if group[0].passage.kind == "row":
+            table = topic.partition("#")[0]
+            rows[table] += 1
+            if rows[table] > ROWS_PER_TABLE:
+                continue
         readable = [hit.passage for hit in group if hit.passage.language == language]
         shown.append(replace(group[0], passage=readable[0]) if readable else group[0])
     return shown
@@ -296,9 +306,8 @@ def _check(index: Index, passages: Sequence[Passage]) -> None:
     if index.count() != len(passages):
         raise broken(index._where, f"{index.count()} of {len(passages)} passages arrived")
     for passage in passages[:: max(1, len(passages) // PROBES)]:
-        query = f"{passage.section}\n{passage.text[:300]}"
-        found = index.search(query, language=passage.language, limit=20)
-        if passage.topic not in {hit.passage.topic for hit in found}:
+        found = index.search(f"{passage.section}\n{passage.text}", language=passage.language)
+        if not any(hit.passage.topic == passage.topic or hit.keyword > 0.99 for hit in found):  # or its like
             raise broken(index._where, f"the new index does not find passage {passage.id!r} by its own words")
 
 

@@ -152,6 +152,26 @@ def test_the_parts_of_a_long_section_take_one_place(folder: Path) -> None:
         assert topics(index.search("显存 长文", language="zh")).count("doc#9") == 1
 
 
+def test_rows_of_one_table_do_not_crowd_out_the_text_that_explains_them(folder: Path) -> None:
+    rows = [
+        passage(
+            number,
+            "zh",
+            "某云 A100",
+            "GPU = A100; 地域 = 未注明",
+            id=f"r{number}",
+            topic=f"offers#{number}",
+            kind="row",
+        )
+        for number in range(20, 28)
+    ]
+    text = passage(9, "zh", "地域", "价格表没有写明地域，说的是 A100 与 T4。")
+    with build_index(folder, [*rows, text], HashEmbedder()) as index:
+        found = topics(index.search("A100 的地域", language="zh"))
+    assert "doc#9" in found
+    assert sum(topic.startswith("offers#") for topic in found) == 2
+
+
 def test_a_question_about_an_unknown_thing_has_a_low_keyword_score_everywhere(index: Index) -> None:
     assert max(hit.keyword for hit in index.search("阿里云 A100 价格", language="zh")) > 0.9
     assert max(hit.keyword for hit in index.search("火星 X9000 果酱", language="zh")) < 0.2
@@ -423,7 +443,6 @@ QUESTIONS = [
 
 
 @pytest.mark.live
-@pytest.mark.filterwarnings("default")
 def test_the_real_model_finds_the_passages_that_answer(tmp_path: Path) -> None:
     from ingest.builtin import builtin_passages
     from knowledge.embedding import load_embedder
