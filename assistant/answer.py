@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from assistant import costs, documents, memory, prices, runs, small_talk
+from assistant import costs, documents, memory, prices, render, runs, small_talk
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
@@ -50,27 +50,28 @@ def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[E
     clock.mark("understand")
     finding = gather(request, having)
     clock.mark("retrieve" if finding.wants_prose else "tools")
-    yield Card(markdown=finding.markdown, calls=finding.calls, citations=finding.citations)
+    prose = bool(finding.wants_prose and having.model)
+    card = finding.markdown if prose else render.paragraphs(finding.markdown, finding.sources)
+    yield Card(markdown=card, calls=finding.calls, citations=finding.citations)
     clock.mark("first_event", since_start=True)
-    status, parts, dropped, model = finding.status, [finding.markdown], [], None
-    if finding.wants_prose and having.model:
+    status, written, note, dropped, model = finding.status, "", "", [], None
+    if prose and having.model:
         yield Working(message="正在组织语言……" if request.language == "zh" else "Writing ...")
-        model = having.model.name
         try:
             for sentence in write(request, finding, having.model, dropped):
                 clock.mark("first_token", since_start=True)
-                parts.append(sentence) if len(parts) == 1 else parts.append(parts.pop() + sentence)
+                written += sentence
                 yield Prose(markdown=sentence)
+            model = having.model.name
         except ModelUnavailableError as error:
-            status, model = ("unavailable" if len(parts) == 1 else status), None
+            status = status if written else "unavailable"
             note = _model_note(error, request.language)
-            parts.append(note)
-            yield Prose(markdown=f"\n\n{note}")
-    text = "\n\n".join(parts)
-    traced = trace(text, finding.calls, finding.citations, question=_conversation(question, turns), names=IDENTIFIERS)
+        yield Prose(markdown="\n\n" + render.paragraphs(note, finding.sources))
+    claims = render.paragraphs(finding.markdown, written.strip(), note)
+    traced = trace(claims, finding.calls, finding.citations, question=_conversation(question, turns), names=IDENTIFIERS)
     yield Done(answer=Answer(
-        question=question, language=request.language, status=status, text=text, calls=finding.calls,
-        citations=finding.citations, figures=traced.figures, verified=not traced.untraced,
+        question=question, language=request.language, status=status, text=render.paragraphs(claims, finding.sources),
+        calls=finding.calls, citations=finding.citations, figures=traced.figures, verified=not traced.untraced,
         dropped=tuple(dropped), model=model, timings_ms=clock.timings(),
     ))  # fmt: skip
 
@@ -122,7 +123,9 @@ def _stands_in_documents(request: Request) -> bool:
     if s.providers and set(s.providers) <= prices.LEARNING_PLATFORMS:
         return not ("autodl" in s.providers and s.gpus)
     named = s.gpus or s.providers or s.workloads or s.periods
-    return not named and bool(request.aspects & {"plan", "rent"}) and not request.aspects & {"limit", "cheapest", "order"}
+    return (
+        not named and bool(request.aspects & {"plan", "rent"}) and not request.aspects & {"limit", "cheapest", "order"}
+    )
 
 
 def write(request: Request, finding: Finding, model: LanguageModel, dropped: list[str]) -> Iterator[str]:
@@ -168,7 +171,9 @@ def _cited(sentence: str, finding: Finding) -> str:
     if not finding.citations or MARK_OR_CODE.search(sentence):
         return sentence
     words = set(tokenize(sentence))
-    best = max(finding.citations, key=lambda citation: len(words & set(tokenize(f"{citation.title} {citation.excerpt}"))))
+    best = max(
+        finding.citations, key=lambda citation: len(words & set(tokenize(f"{citation.title} {citation.excerpt}")))
+    )
     body = sentence.rstrip()
     return f"{body} [{best.id}]{sentence[len(body) :]}"
 

@@ -14,7 +14,7 @@ from assistant.calculator import rental
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
-from assistant.understand import Item, Period, Request
+from assistant.understand import COMPARING, Item, Period, Request
 from knowledge.catalog import Offer
 
 STANDARD_PERIODS = ("hour", "day", "week", "month", "year")
@@ -34,7 +34,8 @@ class Rate:
 
 def cost(request: Request, book: Ledger) -> Finding:
     """What renting the GPUs for the time costs, at every provider in question, cheapest first."""
-    if request.slots.items and len({(i.gpu, i.provider) for i in request.slots.items}) > 1:
+    kinds = {(item.gpu, item.provider) for item in request.slots.items}
+    if len(kinds) > 1 and not request.aspects & {"each", *COMPARING}:
         return _order(request, book)
     stopped = _stop(request, book)
     if stopped:

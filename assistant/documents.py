@@ -15,8 +15,9 @@ from assistant.understand import Request
 from knowledge.index import Index, Passage
 from knowledge.names import all_names, link, normalise
 
-LEAST_SCORE = 0.35  # below it nothing was found; see evals/RESULTS.md
+LEAST_SCORE = 0.25  # below it nothing was found; see evals/RESULTS.md
 CLOSE = 0.85  # a passage scoring this share of the best one is quoted beside it
+RELATED = 0.6  # and this share, where text stands in for a row or beside a gap
 MOST_QUOTED = 2
 PROPER_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*(?![A-Za-z0-9])")
 EMPTY_CELL = re.compile(r"= (?:未注明|not stated|未印|not printed)$|^(?:来源|source) = ")
@@ -30,16 +31,23 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     unknown = [name for name in (*request.slots.unknown, *_proper_words(request)) if not index.knows(name)]
     if unknown or (subjects and not about) or not hits or (about or hits)[0].score < LEAST_SCORE:
         return not_found(request, book, unknown or [n for n in _display(request) if not index.knows(n)])
-    best = about[0]
-    quoted = [hit for hit in about if hit.score >= CLOSE * best.score and hit.passage.kind == best.passage.kind][
-        :MOST_QUOTED
+    best = _best(about)
+    quoted = [best] + [
+        hit for hit in about if hit is not best and hit.score >= CLOSE * best.score and hit.passage.kind == "text"
     ]
-    if best.passage.kind == "gap":
-        quoted = quoted[:1]
+    if best.passage.kind == "gap":  # beside what is not known, what is
+        quoted = [best] + [hit for hit in about if hit.passage.kind == "text" and hit.score >= RELATED * best.score]
+    quoted = quoted[:MOST_QUOTED]
     book.citations += [_citation(len(book.citations) + 1 + i, hit.passage) for i, hit in enumerate(quoted)]
     status = "not_in_knowledge" if best.passage.kind == "gap" else "answered"
     quotes = [_quote(hit.passage, i) for i, hit in enumerate(quoted, start=1)]
     return book.finding(status, *quotes, wants_prose=status == "answered")
+
+
+def _best(hits: Sequence[Hit]) -> Hit:
+    """The best hit; a bare table row only where no text comes near it."""
+    texts = [hit for hit in hits if hit.passage.kind != "row"]
+    return texts[0] if texts and texts[0].score >= RELATED * hits[0].score else hits[0]
 
 
 def not_found(request: Request, book: Ledger, names: Sequence[str] = ()) -> Finding:
@@ -76,15 +84,10 @@ def _subjects(request: Request) -> list[tuple[str, str]]:
 
 
 def _proper_words(request: Request) -> list[str]:
-    """Words written like names (mixtral-8x7b, FSDP, GPT-4): a passage that never uses them is not about them."""
+    """Words written like names (mixtral-8x7b, GPT-4): a passage that never uses them is not about them."""
     words = PROPER_WORD.findall(normalise(request.question))
-    if request.intent == "memory":
-        return [word for word in words if len(word) > 3]
-    return [
-        word
-        for word in words
-        if len(word) > 1 and (any(c.isdigit() for c in word) or sum(c.isupper() for c in word) > 1)
-    ]
+    coded = [word for word in words if any(character.isdigit() for character in word)]
+    return [word for word in words if len(word) > 3] if request.intent == "memory" else coded
 
 
 def _mentions_all(passage: Passage, subjects: Sequence[tuple[str, str]]) -> bool:

@@ -98,10 +98,11 @@ class Answer(Frozen):
 
 
 class Finding(Frozen):
-    """What code found for a question: the card, its evidence, and whether prose of the model would help."""
+    """What code found for a question: the card, its source lines and evidence, and whether prose would help."""
 
     status: Status
     markdown: str
+    sources: str = ""
     calls: tuple[Call, ...] = ()
     citations: tuple[Citation, ...] = ()
     wants_prose: bool = False

@@ -130,11 +130,11 @@ class Ledger:
         )
 
     def finding(self, status: Status, *parts: str, wants_prose: bool = False) -> Finding:
-        """The card of these paragraphs, closed by its source lines."""
-        markdown = render.paragraphs(*parts, render.source_lines(self.citations, self.language))
+        """The card of these paragraphs, with the lines that name its sources."""
         return Finding(
             status=status,
-            markdown=markdown,
+            markdown=render.paragraphs(*parts),
+            sources=render.source_lines(self.citations, self.language),
             calls=tuple(self.calls),
             citations=tuple(self.citations),
             wants_prose=wants_prose,

@@ -30,6 +30,7 @@ SWITCHES = frozenset({"average", "ratio", "difference", "host", "per_row", "tota
 COMPARING = frozenset({"cheapest", "dearest", "order", "difference", "ratio", "average"})
 TALK = frozenset({"manipulation", "forecast", "off_topic", "smalltalk", "document"})
 PRICE_INTENTS = frozenset({"price", "compare", "cost", "budget"})
+ARTICLES = ("a", "an")  # "an A100" says which card, not how many
 CJK = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -173,7 +174,7 @@ def _slots(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Slots
     def of(kind: str) -> list[Quantity]:
         return [q for q in quantities if q.kind == kind]
 
-    counts = [q for q in of("count") if not q.delta and q.value >= 1 and q.text.lower() not in ("a", "an")]
+    counts = [q for q in of("count") if not q.delta and q.value >= 1 and q.text.lower() not in ARTICLES]
     delta = sum(int(q.value) for q in of("count") if q.delta)
     money, rate = _first(of("money")), _first(of("money_per_hour"))
     per_day = _first(of("hours_per_day"))
@@ -195,7 +196,7 @@ def _items(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Item,
     """Lines of a mixed order: every GPU said with its own count, and the nearest provider before it."""
     items = []
     gpus = [item for item in links if item.kind == "gpu"]
-    counts = [q for q in quantities if q.kind == "count"]
+    counts = [q for q in quantities if q.kind == "count" and q.text.lower() not in ARTICLES]
     for at, gpu in enumerate(gpus):
         start = gpus[at - 1].end if at else 0
         before = [q for q in counts if start <= q.start < gpu.start]
@@ -286,6 +287,7 @@ def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str
         ("memory", bool(s.workloads) and intent in ("document", "memory")),
         ("price", host and (intent == "memory" or (intent == "document" and bool(s.providers)))),
         ("document", intent == "buy_price" and "server" in has),
+        ("document", intent in PRICE_INTENTS and "box" in has and not (s.providers or s.periods or s.count)),
     ]
 
 

@@ -90,7 +90,10 @@ def trace(
     beside a name (腾讯云 28.64 元) must come from evidence about that name.
     """
     names_in = cache(names_in) if names_in else None  # the same contexts are asked again for each figure
-    facts = [*_call_facts(calls, names), *_citation_facts(citations, names), *_question_facts(question, names)]
+    computed = [fact for fact in _call_facts(calls, names) if calls[int(fact.evidence.split(":")[1])].formula]
+    looked_up = [fact for fact in _call_facts(calls, names) if not calls[int(fact.evidence.split(":")[1])].formula]
+    # A row that can be opened is better evidence to a reader than the look-up that found it.
+    facts = [*_citation_facts(citations, names), *computed, *looked_up, *_question_facts(question, names)]
     figures: list[Figure] = []
     untraced: list[str] = []
     for printed in extract_figures(text, names):

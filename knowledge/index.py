@@ -137,7 +137,6 @@ class Index:
         """The best passages in either language, best first, in `language` where that twin was found.
 
         One per topic and two rows per table at most: for whole tables ask the catalogue, not the search.
-
         Raises ValueError for an empty query or a limit below 1, IndexBrokenError when a store fails.
         """
         query = query.strip()
@@ -150,6 +149,8 @@ class Index:
             ids = list(dict.fromkeys([*self._nearest(vector, depth), *bm25]))
             coverage = self._keywords.coverage(query, ids)
             passages, vectors = self._read(ids)
+        if len(coverage.passage) != len(ids):
+            raise broken(self._where, f"the keyword index holds {len(coverage.passage)} of {len(ids)} passages found")
         dense = np.clip((vectors @ vector - UNRELATED_COSINE) / (CERTAIN_COSINE - UNRELATED_COSINE), 0, 1).tolist()
         weight = KEYWORD_WEIGHT * coverage.information / (coverage.information + HALF_INFORMATION)
         hits = []

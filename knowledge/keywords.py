@@ -12,13 +12,14 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from knowledge.names import normalise
 
-TOKENIZER_VERSION = "1"  # raise it with any change to the tokens a text gives: indexes are then rebuilt
+TOKENIZER_VERSION = "2"  # raise it with any change to the tokens a text gives: indexes are then rebuilt
 
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 NUMBER_WITH_UNIT = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?) ?(gib|gb|g|tib|tb|t|b)(?![a-z0-9])")
@@ -112,10 +113,19 @@ def _spelling_pieces(word: str) -> list[str]:
     return [word, word[:-2]] if NUMBER_AND_UNIT.fullmatch(word) else LETTERS_OR_DIGITS.findall(word)
 
 
+@lru_cache(maxsize=4096)
 def _fold(word: str) -> str:
-    """Drop the plural s (cards -> card, T4s -> t4); L40S is the one product whose name ends so."""
-    plural = (len(word) > 3 and word.isalpha() and not word.endswith("ss")) or re.fullmatch(r"[a-z]*\d+s", word)
-    return word[:-1] if plural and word.endswith("s") and word != "l40s" else word
+    """English words to their stem (renting -> rent), codes without a plural s (T4s -> t4; L40S is a product)."""
+    if len(word) > 3 and word.isascii() and word.isalpha():
+        return str(_stemmer().stemWord(word))
+    return word[:-1] if re.fullmatch(r"[a-z]*\d+s", word) and word != "l40s" else word
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
 
 
 @dataclass(frozen=True)

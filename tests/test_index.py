@@ -383,6 +383,9 @@ def test_stores_that_drift_apart_are_an_error_not_a_shorter_list(index: Index) -
         index.search("gn7.2xlarge32", language="zh")
     with pytest.raises(IndexBrokenError, match="5 passages and the keyword index 6"):
         index.count()
+    index._keywords.delete(["doc.zh#3", "doc.zh#2"])
+    with pytest.raises(IndexBrokenError, match="keyword index holds 4 of 5"):
+        index.search("Falcon", language="zh")
 
 
 # Labelled questions for the real model over the built-in passages; the pattern names the topics that answer.
