@@ -12,7 +12,7 @@ from assistant import render
 from assistant.evidence import Citation, Finding
 from assistant.ledger import Ledger
 from assistant.understand import Request
-from knowledge.index import Index, Passage
+from knowledge.index import Hit, Index, Passage
 from knowledge.names import all_names, link, normalise
 
 LEAST_SCORE = 0.25  # below it nothing was found; see evals/RESULTS.md
