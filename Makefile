@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 
 .PHONY: serve ask test models lint types contract install
 
-serve: models
+serve: $(STAMP)
 	@$(BIN)/gpu-advisor serve --port $(PORT)
 
 ask: models

@@ -20,7 +20,7 @@ from ingest.builtin import builtin_passages
 from knowledge import names
 from knowledge.catalog import load_catalog
 from knowledge.embedding import load_embedder
-from knowledge.index import Index, IndexMismatchError, IndexMissingError, build_index, open_index
+from knowledge.index import Embedder, Index, IndexMismatchError, IndexMissingError, build_index, open_index
 from knowledge.names import link, normalise
 from knowledge.weights import home
 
@@ -67,12 +67,12 @@ class Advisor:
         self._having.index.close()
 
 
-def open_advisor(progress: Callable[[int, int], None] | None = None) -> Advisor:
-    """Load the embedding model, open the index (building it where it is missing or out of date) and the classifier.
+def open_advisor(progress: Callable[[int, int], None] | None = None, embedder: Embedder | None = None) -> Advisor:
+    """Load the embedding model unless given, open the index (built where missing or out of date) and the classifier.
 
     The language model is connected, not started: its first request or `warm_up` does that.
     """
-    embedder = load_embedder()
+    embedder = embedder or load_embedder()
     classifier = open_classifier(home() / "classifier", spans_of, embedder, linked_by=_linked_by())
     return Advisor(Resources(load_catalog(), _open_index(embedder, progress), classifier, connect_model()))
 
@@ -81,11 +81,12 @@ def spans_of(text: str) -> tuple[str, list[Span]]:
     """The normalised text and the spans of its names and quantities, as the classifier wants them."""
     text = normalise(text)
     links = link(text)
-    quantities_found = parse_quantities(text, names=[(item.start, item.end) for item in links])
-    return text, sorted((x.start, x.end, x.kind) for x in (*links, *quantities_found))
+    quantities = parse_quantities(text, names=[(item.start, item.end) for item in links])
+    spans: list[Span] = [(item.start, item.end, item.kind) for item in links]
+    return text, sorted(spans + [(q.start, q.end, q.kind) for q in quantities])
 
 
-def _open_index(embedder, progress: Callable[[int, int], None] | None) -> Index:  # type: ignore[no-untyped-def]
+def _open_index(embedder: Embedder, progress: Callable[[int, int], None] | None) -> Index:
     folder, passages = home() / "index", builtin_passages()
     try:
         return open_index(folder, embedder, passages)

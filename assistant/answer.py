@@ -54,7 +54,8 @@ def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[E
     card = finding.markdown if prose else render.paragraphs(finding.markdown, finding.sources)
     yield Card(markdown=card, calls=finding.calls, citations=finding.citations)
     clock.mark("first_event", since_start=True)
-    status, written, note, dropped, model = finding.status, "", "", [], None
+    status, written, note, model = finding.status, "", "", None
+    dropped: list[str] = []
     if prose and having.model:
         yield Working(message="正在组织语言……" if request.language == "zh" else "Writing ...")
         try:

@@ -92,7 +92,7 @@ def serve(host: str, port: int, open_advisor: Callable[[], Answerer]) -> None:
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3))
         # uvicorn raises the signal again once it has shut down; exiting by it lets child processes be ended too.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-        opening = loader.submit(_open_when_up, server, open_advisor)
+        opening = loader.submit(_open_and_wait, server, open_advisor)
         opening.add_done_callback(lambda done: _announce(done, server, url))
         server.run(sockets=[listener])
     opening.result()
@@ -178,11 +178,12 @@ def _url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _open_when_up(server: uvicorn.Server, open_advisor: Callable[[], Answerer]) -> Answerer:
-    """Loading starts once the page is served, since both together would only make the page late."""
+def _open_and_wait(server: uvicorn.Server, open_advisor: Callable[[], Answerer]) -> Answerer:
+    """The advisor, once the page is served too: only then may the address be announced."""
+    advisor = open_advisor()
     while not (server.started or server.should_exit):
         time.sleep(0.02)
-    return open_advisor()
+    return advisor
 
 
 def _announce(opened: Future[Answerer], server: uvicorn.Server, url: str) -> None:

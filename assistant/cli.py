@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 if TYPE_CHECKING:
+    from assistant.advisor import Advisor
     from assistant.evidence import Answer, Event
+    from knowledge.embedding_process import EmbedderProcess
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="GPU 选型助手 / GPU advisor"
@@ -122,16 +124,9 @@ def models_list() -> None:
 @models_app.command("pull")
 def models_pull() -> None:
     """Fetch the model files that are missing, and check them."""
-    from knowledge.weights import WeightsUnavailableError, pull
-
-    for role in ("embedding", "llm"):
-        if role == "llm" and os.environ.get("LLM_BASE_URL"):
-            typer.echo("llm: LLM_BASE_URL is set, the embedded model is not needed", err=True)
-            continue
-        try:
-            typer.echo(f"{role}: {pull(role)}")
-        except WeightsUnavailableError as error:
-            _fail(str(error))
+    with _said_plainly():
+        for role, path in _pull_missing():
+            typer.echo(f"{role}: {path}")
 
 
 @knowledge_app.command("rebuild")
@@ -155,20 +150,32 @@ def serve(
     port: Annotated[int, typer.Option(help="port to listen on")] = 7860,
 ) -> None:
     """Serve the page and the HTTP API."""
-    from assistant.api import ListenError
-    from assistant.api import serve as serve_app
+    with _said_plainly():
+        _pull_missing()
+        from knowledge.embedding_process import EmbedderProcess
 
-    try:
-        with _said_plainly():
-            serve_app(host, port, _opened)
-    except ListenError as error:
-        _fail(str(error))
+        embedder = EmbedderProcess()  # loads on another core while the page is imported
+        from assistant.api import ListenError
+        from assistant.api import serve as serve_app
+
+        try:
+            serve_app(host, port, lambda: _opened(embedder))
+        except ListenError as error:
+            _fail(str(error))
 
 
-def _opened():  # type: ignore[no-untyped-def]
+def _pull_missing() -> list[tuple[str, Path]]:
+    """Fetch the model files that are not here yet; an own model server needs no embedded one."""
+    from knowledge.weights import pull
+
+    roles = ["embedding"] if os.environ.get("LLM_BASE_URL") else ["embedding", "llm"]
+    return [(role, pull(role)) for role in roles]
+
+
+def _opened(embedder: EmbedderProcess) -> Advisor:
     from assistant.advisor import open_advisor
 
-    advisor = open_advisor(_progress)
+    advisor = open_advisor(_progress, embedder)
     advisor.warm_up_later()
     return advisor
 

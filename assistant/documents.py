@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from assistant import render
-from assistant.evidence import Citation, Finding
+from assistant.evidence import Citation, Finding, Status
 from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.index import Hit, Index, Passage
@@ -39,7 +39,7 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
         quoted = [best] + [hit for hit in about if hit.passage.kind == "text" and hit.score >= RELATED * best.score]
     quoted = quoted[:MOST_QUOTED]
     book.citations += [_citation(len(book.citations) + 1 + i, hit.passage) for i, hit in enumerate(quoted)]
-    status = "not_in_knowledge" if best.passage.kind == "gap" else "answered"
+    status: Status = "not_in_knowledge" if best.passage.kind == "gap" else "answered"
     quotes = [_quote(hit.passage, i) for i, hit in enumerate(quoted, start=1)]
     return book.finding(status, *quotes, wants_prose=status == "answered")
 

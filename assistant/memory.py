@@ -5,6 +5,7 @@ Only what the recommendation table holds; it derives no need from a model's size
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 
 from assistant import render
@@ -79,8 +80,14 @@ def _need(request: Request, row: MemoryAdvice, book: Ledger) -> list[str]:
 
 
 def _verdict(
-    out: dict, label: str, size: Decimal, count: int, request: Request, row: MemoryAdvice, book: Ledger
-) -> str:  # type: ignore[type-arg]
+    out: Mapping[str, Decimal | int | str],
+    label: str,
+    size: Decimal,
+    count: int,
+    request: Request,
+    row: MemoryAdvice,
+    book: Ledger,
+) -> str:
     low, high, total = int(out["cards_min"]), int(out["cards_max"]), number(Decimal(out["total_memory_gb"]))
     need = number(row.memory_min_gb or Decimal(0))
     many = book.say(

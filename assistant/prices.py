@@ -337,14 +337,10 @@ def _purchase_too(request: Request, book: Ledger) -> list[str]:
 def _not_listed(request: Request, book: Ledger, offers: Sequence[Offer]) -> str:
     """Pairs that were asked for and have no row."""
     s, lang, have = request.slots, book.language, {(o.provider, o.gpu) for o in offers}
-    asked = [
-        (p, g) for p in s.providers if p not in LEARNING_PLATFORMS for g in (s.gpus or [o.gpu for o in offers])
-    ] or [(None, g) for g in s.gpus]
+    clouds: list[str | None] = [p for p in s.providers if p not in LEARNING_PLATFORMS]
+    asked = [(p, g) for p in clouds or [None] for g in s.gpus or (sorted({o.gpu for o in offers}) if clouds else [])]
     gaps = [(p, g) for p, g in asked if not any(g == gpu and p in (None, provider) for provider, gpu in have)]
-    names = [
-        " ".join(x for x in (render.name("provider", p, lang) if p else "", render.name("gpu", g, lang)) if x)
-        for p, g in dict.fromkeys(gaps)
-    ]
+    names = [f"{render.name('provider', p, lang)} {g}" if p else render.name("gpu", g, lang) for p, g in gaps]
     return (
         book.say(f"没有价格的：{render.joined(names, lang)}。", f"No price is known for: {render.joined(names, lang)}.")
         if names

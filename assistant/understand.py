@@ -37,7 +37,7 @@ CJK = re.compile(r"[\u4e00-\u9fff]")
 class Classifier(Protocol):
     """Tells intents apart; see assistant/intent.py."""
 
-    def classify(self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int, str]]]) -> list[IntentGuess]:
+    def classify(self, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int, str]]]) -> Sequence[IntentGuess]:
         """One guess per text; spans are (start, end, kind) of linked names and quantities."""
         ...
 
@@ -148,7 +148,7 @@ def _read(text: str) -> _Reading:
     text = normalise(text[:MAX_CHARACTERS])
     links = tuple(link(text))
     quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in links]))
-    spans = [(x.start, x.end) for x in (*links, *quantities)]
+    spans = [(item.start, item.end) for item in links] + [(q.start, q.end) for q in quantities]
     slots, delta = _slots(links, quantities)
     slots = replace(slots, items=_items(links, quantities))
     left = residue(_without(text, spans))
@@ -330,7 +330,8 @@ def _gigabytes(q: Quantity) -> Decimal:
 
 
 def _spans(reading: _Reading) -> list[tuple[int, int, str]]:
-    return sorted((x.start, x.end, x.kind) for x in (*reading.links, *reading.quantities))
+    names = [(item.start, item.end, str(item.kind)) for item in reading.links]
+    return sorted(names + [(q.start, q.end, str(q.kind)) for q in reading.quantities])
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:

@@ -22,8 +22,9 @@ from functools import cache
 from pydantic import JsonValue
 
 from assistant.evidence import Call, Citation, Figure
-from assistant.figures import NONE, Measure, Printed, extract_figures, extract_identifiers, read_label
+from assistant.figures import Printed, extract_figures, extract_identifiers
 from assistant.sentences import MARK_OR_CODE
+from assistant.units import NONE, Measure, read_label
 
 NamesIn = Callable[[str], AbstractSet[str]]  # the names of a text, as "kind:key" ("provider:tencent")
 Tokenize = Callable[[str], Iterable[str]]

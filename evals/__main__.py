@@ -1,0 +1,76 @@
+"""`python -m evals [answers|intents|retrieval ...] [--limit N] [--model none]`: measure, print Markdown tables.
+
+What is wrong goes to standard error while it runs, the tables to standard output. RESULTS.md keeps them, by date.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from assistant.cli import OFFLINE
+
+
+class Task(StrEnum):
+    """What can be measured."""
+
+    ANSWERS = "answers"
+    INTENTS = "intents"
+    RETRIEVAL = "retrieval"
+
+
+def main(
+    tasks: Annotated[list[Task] | None, typer.Argument(help="default: all")] = None,
+    limit: Annotated[int, typer.Option(min=0, help="so many cases of each task, spread over the file; 0: all")] = 0,
+    model: Annotated[
+        str, typer.Option(help="none: answers without prose; or a model of the server at LLM_BASE_URL")
+    ] = "",
+) -> None:
+    """Run the eval tasks and print their tables."""
+    if model and model != "none":
+        if not os.environ.get("LLM_BASE_URL"):
+            raise typer.BadParameter(f"--model {model!r} needs LLM_BASE_URL, the address of the server that has it")
+        os.environ["LLM_MODEL"] = model
+    _run(tasks or list(Task), limit, prose=model != "none")
+
+
+def _run(tasks: list[Task], limit: int, *, prose: bool) -> None:
+    from assistant.advisor import Advisor, open_advisor
+    from assistant.owner import IndexOwnedError, acquire
+    from evals import answers, intents, retrieval
+
+    try:
+        ownership = acquire()
+    except IndexOwnedError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+    with ownership:
+        advisor = open_advisor()
+        having = advisor._having
+        asked = advisor if prose else Advisor(replace(having, model=None))
+        runs = {
+            Task.ANSWERS: lambda: answers.run(asked, limit, _progress),
+            Task.INTENTS: lambda: intents.run(having.classifier, limit, _progress),
+            Task.RETRIEVAL: lambda: retrieval.run(having.index, limit, _progress),
+        }
+        try:
+            for task in tasks:
+                table = runs[task]()
+                typer.echo(f"## {task}\n\n{table}\n")
+        finally:
+            advisor.close()
+
+
+def _progress(line: str) -> None:
+    typer.echo(line, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    for key, value in OFFLINE.items():
+        os.environ.setdefault(key, value)
+    typer.run(main)
