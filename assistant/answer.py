@@ -16,6 +16,7 @@ from assistant import costs, documents, memory, prices, render, runs, small_talk
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
+from assistant.reading import HEAD_CHARACTERS, TAIL_CHARACTERS
 from assistant.sentences import MARK_OR_CODE, split_sentences
 from assistant.tools import ToolError
 from assistant.understand import PRICE_INTENTS, Classifier, Request, understand
@@ -26,6 +27,7 @@ from knowledge.keywords import tokenize
 from knowledge.names import all_names, link, normalise
 
 PROSE_TOKENS = 220
+READ_CHARACTERS = HEAD_CHARACTERS + TAIL_CHARACTERS
 SENTENCES = 5
 IDENTIFIERS = frozenset(alias for name in all_names() for alias in name.aliases if alias.isdigit()) | {"8358", "8468"}
 
@@ -48,7 +50,11 @@ def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[E
     clock = _Clock()
     request = understand(question, turns, having.classifier)
     clock.mark("understand")
-    finding = gather(request, having)
+    finding = gather(request, having) if question.strip() else _empty(having)
+    if len(question) > READ_CHARACTERS:
+        finding = finding.model_copy(
+            update={"markdown": render.paragraphs(finding.markdown, _cut_note(request.language))}
+        )
     clock.mark("retrieve" if finding.wants_prose else "tools")
     prose = bool(finding.wants_prose and having.model)
     card = finding.markdown if prose else render.paragraphs(finding.markdown, finding.sources)
@@ -104,7 +110,7 @@ def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | N
     """The answer of code alone; None where the documents have to answer."""
     intent, s = request.intent, request.slots
     if intent in small_talk.REPLIES:
-        return small_talk.reply(intent, book)
+        return small_talk.reply(intent, request.question, book)
     if intent in PRICE_INTENTS and _stands_in_documents(request):
         return None
     if intent == "compare" and _one_card_unpriced(request, having):
@@ -200,6 +206,18 @@ def _one_card_unpriced(request: Request, having: Resources) -> bool:
 def prompt(language: Language) -> str:
     """The system prompt of a language."""
     return files("assistant").joinpath("prompts", f"answer.{language}.md").read_text(encoding="utf-8")
+
+
+def _empty(having: Resources) -> Finding:
+    return Ledger(having.catalog, "zh").finding(
+        "needs_detail", "问题是空的，请写下想问的内容。 / The question is empty; please type one."
+    )
+
+
+def _cut_note(language: Language) -> str:
+    if language == "zh":
+        return "（问题太长，只读了开头和结尾两部分；请把要问的写短一些。）"
+    return "(The question is very long: only its beginning and its end were read. Please make it shorter.)"
 
 
 def _model_note(error: ModelUnavailableError, language: Language) -> str:

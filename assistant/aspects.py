@@ -36,6 +36,11 @@ WORDS: dict[str, str] = {
     "break_even": r"才(?:比|划算|合算|值)|划算|合算|beat|break.?even|worth it|pays? off|below what|不超过多少|up to what",
     "server": r"服务器|机箱|整机|机架|整套|那套|\bbox\b|chassis|\bserver|\b\d ?u\b",
     "box": r"机箱|整机|那套|\bbox\b|chassis|\b\d ?u\b",
+    "descending": r"从贵到便宜|由高到低|从高到低|从大到小|high(?:est)? to low|descending|(?:most expensive|dearest) first",
+    "double": r"翻倍|翻一番|加倍|\bdouble|\btwice",
+    "halve": r"减半|一半|\bhalf (?:that|the|of|as)|\bhalve",
+    "cards": r"张|卡|台|\bcards?\b|\bgpus?\b",
+    "most": r"最多|最大|\bmost\b|largest|biggest",
     "each": r"各|分别|\beach\b|respectively",
     "payback": r"回本|打平|回收成本|多久.{0,6}(?:划算|合算)|break.?even|pay ?back|pays? for itself|pay off",
     "which": r"哪|啥|什么|which|what",
@@ -44,6 +49,9 @@ WORDS: dict[str, str] = {
     "same": r"同样|一样的?时间|same",
 }  # fmt: skip
 
+ALL_CLOUDS = re.compile(
+    r"(?:三|各|每|所有|全部|其他|其余|另外)(?:[两三几]?[家个])?(?:云|家|厂商|平台)?(?:都|呢|的|全部|$)|all (?:three|of them|clouds|providers)|(?:the )?others?\b|other (?:clouds|providers|two)"
+)
 # Words that open a follow-up, and words that carry no content of their own.
 FOLLOW_UP = re.compile(
     r"^\W*(?:那么?|换成?|改成?|改为|如果|要是|假如|再|还有|另外|不对|不是|and\b|what about|how about|make (?:that|it)|"
@@ -64,9 +72,17 @@ def aspects_of(text: str) -> frozenset[str]:
     return frozenset(aspect for aspect, pattern in _patterns().items() if pattern.search(lowered))
 
 
-def residue(text: str) -> str:
-    """What is left of a text without filler words, blanks and punctuation."""
-    return FILLER.sub("", text.lower())
+def without_aspects(text: str) -> str:
+    """A text without the words that name aspects."""
+    lowered = text.lower()
+    for pattern in _patterns().values():
+        lowered = pattern.sub(" ", lowered)
+    return ALL_CLOUDS.sub(" ", lowered)
+
+
+def content_words(text: str) -> list[str]:
+    """What a text says beside fillers: Latin words of three letters or more, Chinese runs of two characters or more."""
+    return re.findall(r"[a-z]{3,}|[\u4e00-\u9fff]{2,}", FILLER.sub(" ", text.lower()))
 
 
 @cache

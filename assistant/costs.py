@@ -6,16 +6,17 @@ Sums come from the calculators; prices from rows, or from the user where the use
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assistant import prices, render
+from assistant import memory, prices, render
 from assistant.calculator import rental
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
-from assistant.understand import COMPARING, Item, Period, Request
-from knowledge.catalog import Offer
+from assistant.reading import Item, Period
+from assistant.understand import COMPARING, Request
+from knowledge.catalog import MemoryAdvice, Offer
 
 STANDARD_PERIODS = ("hour", "day", "week", "month", "year")
 
@@ -79,8 +80,8 @@ def _stop(request: Request, book: Ledger, *, need_gpu: bool = True) -> Finding |
     s = request.slots
     if request.bad_quantity:
         return book.finding("needs_detail", book.say(
-            f"“{request.bad_quantity}”不是有效的数量：时长、张数和金额必须是正数，请重新给出。",
-            f"“{request.bad_quantity}” cannot be used: time, number of cards and money must be positive. Please give a positive value."))  # fmt: skip
+            f"“{request.bad_quantity}”不是有效的数量：时长、张数和金额必须是正数，张数要是整数（表里没有切片的价格），请重新给出。",
+            f"“{request.bad_quantity}” cannot be used: time, number of cards and money must be positive, and cards whole (no slices are priced). Please give another value."))  # fmt: skip
     if refusal := prices.refuse_unknown(request, book):
         return refusal
     if need_gpu and not (s.gpus or s.providers or s.workloads):
@@ -94,9 +95,9 @@ def _rates(request: Request, book: Ledger) -> list[Rate]:
     if s.price_per_hour and (not s.providers or "mine" in request.aspects):
         gpu = s.gpus[0] if s.gpus else "GPU"
         return [Rate(book.say("你给的价格", "your price"), gpu, s.price_per_hour, s.price_currency or "CNY", "")]
-    gpus = s.gpus or (("A100",) if s.workloads else ())
-    providers = [p for p in s.providers if p not in prices.LEARNING_PLATFORMS] or list(s.providers)
-    offers = book.catalog.find_offers(gpus, providers)
+    if s.workloads or s.models:
+        request = replace(request, slots=replace(s, gpus=s.gpus or ("A100",)))
+    offers = prices.offers_for(request, book)
     if not offers:
         return []
     mark = book.cite_offers(offers)
@@ -109,15 +110,31 @@ def _count(request: Request, book: Ledger) -> tuple[int, str]:
     """How many GPUs, and the sentence that says where the number comes from if nobody said it."""
     if request.slots.count:
         return request.slots.count, ""
-    for workload in request.slots.workloads:
+    for workload in memory.workloads(request):
         advice = book.catalog.find_advice(workload)
         if advice and advice.card_count:
             mark = book.cite_advice(advice)
-            memory = f"{number(advice.card_memory_gb)} GB " if advice.card_memory_gb else ""
+            size = f"{number(advice.card_memory_gb)} GB " if advice.card_memory_gb else ""
             return advice.card_count, book.say(
-                f"张数取文章的建议：{advice.card_count} 张 {memory}{advice.card}{mark}（价格表没有写明 A100 的显存）。",
-                f"The number of cards is the articles' advice: {advice.card_count}× {memory}{advice.card} {mark} (the price table does not state the A100's memory).")  # fmt: skip
+                f"张数取文章的建议：{advice.card_count} 张 {size}{advice.card}{mark}（价格表没有写明 A100 的显存）。",
+                f"The number of cards is the articles' advice: {advice.card_count}× {size}{advice.card} {mark} (the price table does not state the A100's memory).")  # fmt: skip
+        if advice and advice.memory_min_gb:
+            return _cards_for_need(request, advice, book)
     return 1, book.say("按 1 张卡计算。", "Reckoned for 1 card.")
+
+
+def _cards_for_need(request: Request, advice: MemoryAdvice, book: Ledger) -> tuple[int, str]:
+    """The least number of cards whose memory holds the need; the smallest size a card is sold with where none is said."""
+    sizes = request.slots.memory_gb or book.catalog.gpu_memory_gb.get(
+        (request.slots.gpus or ("A100",))[0], (Decimal(40),)
+    )
+    result = book.compute(
+        "cards_needed", memory_min_gb=advice.memory_min_gb, memory_max_gb=advice.memory_max_gb, card_memory_gb=sizes[0]
+    )
+    mark, cards = book.cite_advice(advice), int(result.outputs["cards_min"])
+    return cards, book.say(
+        f"张数按显存推算：单卡 {number(sizes[0])} GB，{result.formula}{mark}，取下限 {cards} 张。",
+        f"Cards by memory: {number(sizes[0])} GB each, {result.formula} {mark}; the lower bound of {cards} is used.")  # fmt: skip
 
 
 def _periods(request: Request, book: Ledger) -> list[Period]:
@@ -170,7 +187,7 @@ def _several(
     period, rows = periods[0], []
     headings = [book.say("云", "Cloud"), "GPU", book.say("价格（元/小时）", "Price (CNY/hour)")]
     headings += [
-        book.say(f"{_gpus(p, count)} 张，{_span(p, book)}（元）", f"{_gpus(p, count)} card(s), {_span(p, book)} (CNY)")
+        book.say(f"{_gpus(p, count)} 张，{_span(p, book)}（元）", f"{_gpus(p, count)}×, {_span(p, book)} (CNY)")
         for p in periods
     ]
     best = None
@@ -214,7 +231,7 @@ def _standard_periods(request: Request, rates: Sequence[Rate], count: int, note:
     names = [book.say(f"每{render.period_name(p.unit, lang)}（元）", f"Per {p.unit} (CNY)") for p in periods]
     head = book.say(
         f"没有说租多久，下面是 {count} 张卡各时长的费用{rates[0].mark}：",
-        f"No time was given; this is what {count} card(s) cost per period {rates[0].mark}:",
+        f"No time was given; this is what {count} {'card costs' if count == 1 else 'cards cost'} per period {rates[0].mark}:",
     )
     return book.finding(
         "answered",
@@ -227,29 +244,42 @@ def _standard_periods(request: Request, rates: Sequence[Rate], count: int, note:
 def _order(request: Request, book: Ledger) -> Finding:
     """A mixed order, such as two T4 at one cloud and one at another: the sum of its lines."""
     periods = _periods(request, book) or [_in_hours(_standard("month"), Decimal(24), book)]
-    lines, total, lang = [], Decimal(0), book.language
+    each = len(periods) == len(request.slots.items) > 1  # "2 for 5 hours and 4 for 10 hours"
+    lines, lang = [], book.language
     offers = []
-    for item in request.slots.items:
+    for i, item in enumerate(request.slots.items):
+        period = periods[i] if each else periods[0]
         offer = _cheapest(item, request, book)
         if offer is None:
             return prices.missing(request, book)
         offers.append(offer)
         result = book.compute(
-            "rental_cost", gpus=item.count, hours=periods[0].hours, price_per_hour=offer.price, currency=offer.currency
+            "rental_cost", gpus=item.count, hours=period.hours, price_per_hour=offer.price, currency=offer.currency
         )
-        total += result.value
         who = render.name("provider", offer.provider, lang)
-        lines.append([who, render.gpus_text(item.count, offer.gpu, lang), number(offer.price), f"{result.value:,.2f}"])
+        lines.append(
+            [
+                who,
+                render.gpus_text(item.count, offer.gpu, lang),
+                number(offer.price),
+                _span(period, book),
+                f"{result.value:,.2f}",
+            ]
+        )
     mark = book.cite_offers(list(dict.fromkeys(offers)))
-    sum_of = book.compute("sum_of_costs", amounts=[Decimal(line[3].replace(",", "")) for line in lines], currency="CNY")
+    sum_of = book.compute(
+        "sum_of_costs", amounts=[Decimal(line[-1].replace(",", "")) for line in lines], currency="CNY"
+    )
+    span = "" if each else _span(periods[0], book)
     head = book.say(
-        f"**合计，{_span(periods[0], book)}：{render.cash(sum_of.value, 'CNY', lang)}**{mark}",
-        f"**Altogether, {_span(periods[0], book)}: {render.cash(sum_of.value, 'CNY', lang)}** {mark}",
+        f"**合计{'，' if span else ''}{span}：{render.cash(sum_of.value, 'CNY', lang)}**{mark}",
+        f"**Altogether{', ' if span else ''}{span}: {render.cash(sum_of.value, 'CNY', lang)}** {mark}",
     )
     headings = [
         book.say("云", "Cloud"),
         book.say("卡", "Cards"),
         book.say("价格（元/小时）", "Price (CNY/hour)"),
+        book.say("时长", "Time"),
         book.say("费用（元）", "Cost (CNY)"),
     ]
     return book.finding(
@@ -285,7 +315,7 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
         what = render.gpus_text(count, rate.gpu, lang)
         if left >= 0:
             heads.append(book.say(f"**够**：{rate.label} {what}，{_span(period, book)}要 {cost_text}，剩 {left:,.2f} 元；最多可租 {cards} 张{rate.mark}",
-                                  f"**Enough**: {what} at {rate.label}, {_span(period, book)}, costs {cost_text}, leaving {left:,.2f} CNY; at most {cards} card(s) {rate.mark}"))  # fmt: skip
+                                  f"**Enough**: {what} at {rate.label}, {_span(period, book)}, costs {cost_text}, leaving {left:,.2f} CNY; at most {cards} {'card' if cards == 1 else 'cards'} {rate.mark}"))  # fmt: skip
         else:
             heads.append(book.say(f"**不够**：{rate.label} {what}，{_span(period, book)}要 {cost_text}，超出预算，还差 {-left:,.2f} 元{rate.mark}",
                                   f"**Not enough**: {what} at {rate.label}, {_span(period, book)}, costs {cost_text}: over the budget, {-left:,.2f} CNY short {rate.mark}"))  # fmt: skip

@@ -27,7 +27,7 @@ WORKLOAD_NAMES = {
 
 def memory(request: Request, book: Ledger) -> Finding | None:
     """What a workload of the table needs and whether the cards named are enough; None = not a question of this table."""
-    found = [row for key in _workloads(request) if (row := book.catalog.find_advice(key))]
+    found = [row for key in workloads(request) if (row := book.catalog.find_advice(key))]
     if not found:
         return _card_memory(request, book)
     parts = []
@@ -36,7 +36,7 @@ def memory(request: Request, book: Ledger) -> Finding | None:
     return book.finding("answered", *parts)
 
 
-def _workloads(request: Request) -> list[str]:
+def workloads(request: Request) -> list[str]:
     """Keys of the recommendation table that the names in the question mean."""
     training = "training" in request.aspects
     keys = [*request.slots.workloads]

@@ -25,9 +25,11 @@ def look_up(request: Request, book: Ledger) -> Finding:
     if not (request.slots.gpus or request.slots.providers or request.aspects & {"limit", "cheapest", "order"}):
         return ask_which(book)
     offers = offers_for(request, book)
-    limit = request.slots.price_per_hour if "limit" in request.aspects else None
-    if limit:
-        return _below(request, book, offers, limit)
+    stated = request.slots.price_per_hour
+    if stated and "limit" in request.aspects:
+        return _below(request, book, offers, stated)
+    if stated and "which" in request.aspects and (same := [o for o in offers if o.price == stated]):
+        offers = same  # "which one is 11.63 an hour?"
     if not offers:
         return missing(request, book)
     mark = book.cite_offers(offers)
@@ -61,17 +63,19 @@ def compare(request: Request, book: Ledger) -> Finding:
     if len(offers) == 1:
         return look_up(request, book)
     mark = book.cite_offers(offers)
-    if len({o.gpu for o in offers}) > 1:
-        heads = _compare_gpus(request, offers, book)
-    elif len(offers) == 2:
+    several = len({o.gpu for o in offers}) > 1
+    if len(offers) == 2 and (not several or request.slots.pairs):
         heads = [_pair(request, offers[0], offers[1], book)]
     else:
-        heads = [_extremes(request, offers, book)]
+        heads = _compare_gpus(offers, book) if several else [_extremes(request, offers, book)]
     if "average" in request.aspects:
         heads.insert(0, _average(offers, book))
+    if {"host", "most"} <= request.aspects:
+        heads.insert(0, _largest_host(offers, book))
+    shown = offers[::-1] if "descending" in request.aspects else offers
     return book.finding(
         "answered", form_note(request, book), "  \n".join(f"{head}{mark}" if i == 0 else head for i, head in enumerate(heads)),
-        price_table(offers, book, differences=True), _not_listed(request, book, offers), caveats(offers, book),
+        price_table(shown, book, differences=not several), _not_listed(request, book, offers), caveats(offers, book),
     )  # fmt: skip
 
 
@@ -173,7 +177,8 @@ def offers_for(request: Request, book: Ledger) -> list[Offer]:
     """Offers of the named GPUs and providers; a learning platform beside a priced cloud is no price source."""
     s = request.slots
     providers = [p for p in s.providers if p not in LEARNING_PLATFORMS] or list(s.providers)
-    return book.catalog.find_offers(s.gpus, providers)
+    offers = book.catalog.find_offers(s.gpus, providers)
+    return [o for o in offers if not s.pairs or (o.provider, o.gpu) in s.pairs]
 
 
 def refuse_unknown(request: Request, book: Ledger) -> Finding | None:
@@ -196,7 +201,7 @@ def missing(request: Request, book: Ledger) -> Finding:
     )
     bought = book.catalog.find_purchases(s.gpus) if s.gpus and not s.providers else []
     what = book.say("租用价格", "rental price")
-    text = book.say(f"知识库里没有 {subject} 的{what}。", f"The knowledge base has no {what} for {subject}.")
+    text = book.say(f"知识库里没有{_spaced(subject)}的{what}。", f"The knowledge base has no {what} for {subject}.")
     if bought and "rent" not in request.aspects:
         mark = book.cite_purchases(bought)
         lines = [
@@ -208,6 +213,11 @@ def missing(request: Request, book: Ledger) -> Finding:
         ]
         return book.finding("answered", render.bullets(lines), text)
     return book.finding("not_in_knowledge", text, _elsewhere(request, book) or _known(book))
+
+
+def _spaced(name: str) -> str:
+    """Blanks between Chinese and Latin letters only."""
+    return (" " if name[:1].isascii() else "") + name + (" " if name[-1:].isascii() else "")
 
 
 def ask_which(book: Ledger) -> Finding:
@@ -372,9 +382,7 @@ def _known(book: Ledger) -> str:
         ),
         book.language,
     )
-    return book.say(
-        f"目前有租用时价的是 {providers} 的 {gpus}。", f"Rental prices are known for {gpus} at {providers}."
-    )
+    return book.say(f"目前有租用时价的是{providers}的 {gpus}。", f"Rental prices are known for {gpus} at {providers}.")
 
 
 def _above(offer: Offer, offers: Sequence[Offer], book: Ledger) -> str:
@@ -408,26 +416,38 @@ def _extremes(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
 
 
 def _pair(request: Request, low: Offer, high: Offer, book: Ledger) -> str:
+    """Two rows: how much dearer the one is, in money and percent, seen from both sides."""
     lang = book.language
-    outputs = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
+    out = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
     gap, more, less, ratio = (
-        number(Decimal(outputs["difference"])),
-        outputs["surplus_percent"],
-        outputs["saving_percent"],
-        outputs["ratio"],
-    )
-    a, b = render.name("provider", high.provider, lang), render.name("provider", low.provider, lang)
-    zh = (f"**{high.gpu}：{a}比{b}贵 {gap} 元/小时，贵 {more} %**（{ratio} 倍；反过来{b}便宜 {less} %）。",
-          f"**{high.gpu}：{b}比{a}便宜 {gap} 元/小时，便宜 {less} %**（反过来{a}贵 {more} %，是 {ratio} 倍）。")  # fmt: skip
-    en = (f"**{high.gpu}: {a} is {gap} CNY/hour dearer than {b}, {more} % more** ({ratio}x; the other way round, {b} is {less} % cheaper).",
-          f"**{high.gpu}: {b} is {gap} CNY/hour cheaper than {a}, {less} % less** (the other way round, {a} is {more} % dearer, {ratio}x).")  # fmt: skip
-    cheaper_asked = bool({"cheapest"} & request.aspects) or any(
-        w in request.question for w in ("便宜", "省", "低", "less")
-    )
+        number(Decimal(out["difference"])), out["surplus_percent"], out["saving_percent"], out["ratio"],
+    )  # fmt: skip
+    card = "" if low.gpu == high.gpu else " "
+    a, b = (render.name("provider", o.provider, lang) + (f"{card}{o.gpu}" if card else "") for o in (high, low))
+    lead = "" if card else book.say(f"{low.gpu}：", f"{low.gpu}: ")
+    zh = (f"**{lead}{a}比{b}贵 {gap} 元/小时，贵 {more} %**（{ratio} 倍；反过来{b}便宜 {less} %）。",
+          f"**{lead}{b}比{a}便宜 {gap} 元/小时，便宜 {less} %**（反过来{a}贵 {more} %，是 {ratio} 倍）。")  # fmt: skip
+    en = (f"**{lead}{a} is {gap} CNY/hour dearer than {b}, {more} % more** ({ratio}x; the other way round, {b} is {less} % cheaper).",
+          f"**{lead}{b} is {gap} CNY/hour cheaper than {a}, {less} % less** (the other way round, {a} is {more} % dearer, {ratio}x).")  # fmt: skip
+    cheaper_asked = "cheapest" in request.aspects or any(w in request.question for w in ("便宜", "省", "低", "less"))
     return book.say(zh[cheaper_asked], en[cheaper_asked])
 
 
-def _compare_gpus(request: Request, offers: Sequence[Offer], book: Ledger) -> list[str]:
+def _largest_host(offers: Sequence[Offer], book: Ledger) -> str:
+    """Which row has the most host memory and which the most cores."""
+    lang = book.language
+    memory, cpu = max(offers, key=lambda o: o.host_memory_gib), max(offers, key=lambda o: o.cpu_cores)
+    cores = render.joined(
+        (f"{render.name('provider', o.provider, lang)} {o.gpu}" for o in offers if o.cpu_cores == cpu.cpu_cores), lang
+    )
+    who = f"{render.name('provider', memory.provider, lang)} {memory.gpu}"
+    return book.say(
+        f"**主机内存最大的是{who}（{number(memory.host_memory_gib)} GiB）；CPU 最多的是{cores}（{render.cores(cpu, 'zh')}）**",
+        f"**Most host memory: {who} ({number(memory.host_memory_gib)} GiB); most CPU: {cores} ({render.cores(cpu, 'en')})**",
+    )
+
+
+def _compare_gpus(offers: Sequence[Offer], book: Ledger) -> list[str]:
     """Several GPUs: the ratio at each provider that has more than one of them, and the cheapest of each."""
     lang, lines = book.language, []
     for provider in dict.fromkeys(o.provider for o in offers):

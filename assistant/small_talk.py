@@ -5,6 +5,8 @@ Fixed sentences; no model is asked and no figure is given.
 
 from __future__ import annotations
 
+import re
+
 from assistant.evidence import Bilingual, Finding, Status
 from assistant.ledger import Ledger
 
@@ -38,7 +40,13 @@ REPLIES: dict[str, tuple[Status, Bilingual]] = {
 }
 
 
-def reply(intent: str, book: Ledger) -> Finding:
+THANKS = re.compile(r"谢|感谢|辛苦|好的|再见|拜拜|thank|thx|cheers|bye|great\b|ok\b", re.I)
+WELCOME = Bilingual(zh="不客气！还想查别的就直接问。", en="You're welcome! Just ask if there is anything else.")
+
+
+def reply(intent: str, question: str, book: Ledger) -> Finding:
     """The sentence for the intent, and what can be asked instead."""
+    if intent == "smalltalk" and THANKS.search(question):
+        return book.finding("answered", WELCOME[book.language])
     status, sentence = REPLIES[intent]
     return book.finding(status, sentence[book.language], SCOPE[book.language])

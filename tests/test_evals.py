@@ -230,7 +230,8 @@ def test_retrieval_report_counts_ranks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"), [(["--model", "qwen"], "LLM_BASE_URL"), (["golden"], "golden"), (["--limit", "-1"], "limit")]
+    ("arguments", "named"),
+    [(["--model", "qwen"], "LLM_BASE_URL"), (["golden"], "golden"), (["--limit", "-1"], "limit")],
 )
 def test_a_wrong_argument_is_refused_before_anything_is_loaded(arguments: list[str], named: str) -> None:
     app = typer.Typer()

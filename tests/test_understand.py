@@ -8,7 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from assistant.understand import Item, Request, language_of, understand
+from assistant.reading import Item, language_of
+from assistant.understand import Request, understand
 from knowledge.names import link, normalise
 
 

@@ -1,0 +1,242 @@
+"""One message on its own: the names, quantities and aspects it holds, and whether it leans on what came before.
+
+Knows nothing of earlier turns and decides no intent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from assistant.aspects import ALL_CLOUDS, FOLLOW_UP, aspects_of, content_words, without_aspects
+from assistant.calculator import rental
+from assistant.evidence import Language
+from assistant.quantities import Quantity, parse_quantities
+from knowledge.names import Link, link, normalise
+
+HEAD_CHARACTERS, TAIL_CHARACTERS = 3000, 1000  # what is read of a very long question
+HOURS_OF_UNIT = rental.HOURS_OF_UNIT | {"clock": Decimal(1), "gpu-hour": Decimal(1)}
+ARTICLES = ("a", "an")  # "an A100" says which card, not how many
+CJK = re.compile(r"[\u4e00-\u9fff]")
+# A name right behind one of these, or right before "换成", is what is not meant.
+WITHDRAWN = re.compile(
+    r"(?:不是|不要|别用|不用|不租|除了|not|instead of|rather than|except|without)\s*(?:the |an? )?$", re.I
+)
+REPLACED = re.compile(r"\s*(?:换成|改成|换为|改为)")
+
+
+@dataclass(frozen=True)
+class Period:
+    """A length of time as said, in hours; months are 730 h, years 8,760 h unless the question says otherwise."""
+
+    hours: Decimal
+    value: Decimal
+    unit: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One line of an order: so many of a GPU at a provider."""
+
+    count: int
+    gpu: str
+    provider: str | None
+
+
+@dataclass(frozen=True)
+class Slots:
+    """What the conversation has named so far; empty where nobody said it."""
+
+    gpus: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    workloads: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    count: int | None = None
+    periods: tuple[Period, ...] = ()
+    hours_per_day: Decimal | None = None
+    money: Decimal | None = None
+    money_currency: str | None = None
+    price_per_hour: Decimal | None = None
+    price_currency: str | None = None
+    memory_gb: tuple[Decimal, ...] = ()
+    rows: tuple[int, ...] = ()
+    factor: Decimal | None = None
+    parameters_b: tuple[Decimal, ...] = ()
+    items: tuple[Item, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One turn on its own. `leans` is set where it says nothing that stands alone: "那 T4 呢", "贵多少", "and for a month?"."""
+
+    text: str
+    links: tuple[Link, ...]
+    quantities: tuple[Quantity, ...]
+    slots: Slots
+    aspects: frozenset[str]
+    count_delta: int
+    opens_like_follow_up: bool
+    leans: bool
+    all_clouds: bool
+    bad_quantity: str | None
+
+    @property
+    def spans(self) -> list[tuple[int, int, str]]:
+        """(start, end, kind) of every name and quantity, as the classifier wants them."""
+        names = [(item.start, item.end, str(item.kind)) for item in self.links]
+        return sorted(names + [(q.start, q.end, str(q.kind)) for q in self.quantities])
+
+
+def read(text: str) -> Reading:
+    """Link names, parse quantities, note aspects."""
+    text = normalise(shortened(text))
+    links = _meant(text, link(text))
+    quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in link(text)]))
+    slots, delta = _slots(links, quantities)
+    slots = replace(slots, items=_items(links, quantities), pairs=_pairs(links))
+    spans = [(item.start, item.end) for item in link(text)] + [(q.start, q.end) for q in quantities]
+    rest = without(text, spans)
+    aspects = aspects_of(text)
+    opens = bool(FOLLOW_UP.match(text))
+    leans = not content_words(without_aspects(rest)) and bool(spans or aspects)
+    return Reading(
+        text,
+        links,
+        quantities,
+        slots,
+        aspects,
+        delta,
+        opens,
+        leans,
+        bool(ALL_CLOUDS.search(text.lower())),
+        _bad(quantities),
+    )
+
+
+def shortened(text: str) -> str:
+    """A very long question by its beginning and its end, where the question usually stands."""
+    if len(text) <= HEAD_CHARACTERS + TAIL_CHARACTERS:
+        return text
+    return f"{text[:HEAD_CHARACTERS]}\n{text[-TAIL_CHARACTERS:]}"
+
+
+def language_of(text: str, links: Sequence[Link] = (), before: Language | None = None) -> Language:
+    """The language whose grammar the text follows: names aside, any Chinese makes it Chinese."""
+    rest = without(text, [(item.start, item.end) for item in links])
+    if CJK.search(rest):
+        return "zh"
+    if re.search(r"[A-Za-z]{2,}", rest):
+        return "en"
+    return before or ("zh" if CJK.search(text) else "en")
+
+
+def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with a blank where each span was."""
+    for start, end in sorted(spans, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
+
+
+def _meant(text: str, links: Sequence[Link]) -> tuple[Link, ...]:
+    """The names that are meant: of "不是腾讯，是阿里" only the second, as long as one of the kind is left."""
+    kept = [
+        x for x in links if not (WITHDRAWN.search(text[max(0, x.start - 14) : x.start]) or REPLACED.match(text, x.end))
+    ]
+    return tuple(x for x in links if x in kept or not any(k.kind == x.kind for k in kept))
+
+
+def _slots(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Slots, int]:
+    def keys(kind: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(item.key for item in links if item.kind == kind))
+
+    def of(kind: str) -> list[Quantity]:
+        return [q for q in quantities if q.kind == kind]
+
+    counts = [q for q in of("count") if not q.delta and q.value >= 1 and q.text.lower() not in ARTICLES]
+    count = _cards(counts)
+    delta = sum(int(q.value) for q in of("count") if q.delta)
+    money, rate = _first(of("money")), _first(of("money_per_hour"))
+    per_day = _first(of("hours_per_day"))
+    factor = _first(of("factor"))
+    return Slots(
+        gpus=keys("gpu"), providers=keys("provider"), models=keys("model"), methods=keys("method"),
+        workloads=keys("workload"), unknown=keys("unknown"),
+        count=count + delta if count else None,
+        periods=tuple(_period(q) for q in of("duration") if q.value > 0),
+        hours_per_day=per_day.value if per_day else None,
+        money=money.value if money else None, money_currency=money.currency if money else None,
+        price_per_hour=rate.value if rate else None, price_currency=rate.currency if rate else None,
+        memory_gb=tuple(_gigabytes(q) for q in of("memory")), rows=tuple(int(q.value) for q in of("rows")),
+        factor=factor.value if factor else None, parameters_b=tuple(q.value for q in of("parameters")),
+    ), 0 if counts else delta  # fmt: skip
+
+
+def _cards(counts: Sequence[Quantity]) -> int | None:
+    """How many cards: machines times cards of each where both are said (两台八卡), else the last count."""
+    machines = [q for q in counts if q.unit == "machine"]
+    cards = [q for q in counts if q.unit != "machine"]
+    if len(machines) == len(cards) == 1:
+        return int(machines[0].value * cards[0].value)
+    return int(counts[-1].value) if counts else None
+
+
+def _items(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Item, ...]:
+    """Lines of a mixed order: every GPU said with its own count, and the nearest provider before it."""
+    items = []
+    gpus = [item for item in links if item.kind == "gpu"]
+    counts = [q for q in quantities if q.kind == "count" and q.text.lower() not in ARTICLES]
+    for at, gpu in enumerate(gpus):
+        start = gpus[at - 1].end if at else 0
+        before = [q for q in counts if start <= q.start < gpu.start]
+        after = [
+            q
+            for q in counts
+            if gpu.end <= q.start < (gpus[at + 1].start if at + 1 < len(gpus) else len(gpu.text) + q.end)
+        ]
+        provider = [item.key for item in links if item.kind == "provider" and item.end <= gpu.start]
+        for count in before[-1:] or after[:1]:
+            counts.remove(count)
+            items.append(Item(int(count.value), gpu.key, provider[-1] if provider else None))
+    return tuple(items) if len(items) > 1 and len(items) == len(gpus) else ()
+
+
+def _pairs(links: Sequence[Link]) -> tuple[tuple[str, str], ...]:
+    """(provider, GPU) where every GPU has a provider of its own right before it: "阿里A100跟火山T4"."""
+    pairs: list[tuple[str, str]] = []
+    provider = None
+    for item in links:
+        if item.kind == "provider":
+            provider = item.key
+        elif item.kind == "gpu":
+            if provider is None:
+                return ()
+            pairs.append((provider, item.key))
+            provider = None
+    return tuple(pairs) if len(set(pairs)) > 1 and provider is None else ()
+
+
+def _bad(quantities: Sequence[Quantity]) -> str | None:
+    """The first quantity that no order can have: zero, negative, or part of a card."""
+    for q in quantities:
+        whole = q.kind != "count" or q.value == q.value.to_integral_value()
+        if q.kind in ("duration", "count", "rows", "money") and not q.delta and (q.value <= 0 or not whole):
+            return q.text
+    return None
+
+
+def _first(quantities: Sequence[Quantity]) -> Quantity | None:
+    return next((q for q in quantities if q.value > 0), None)
+
+
+def _period(q: Quantity) -> Period:
+    return Period(q.value * HOURS_OF_UNIT[q.unit], q.value, q.unit, q.text)
+
+
+def _gigabytes(q: Quantity) -> Decimal:
+    return q.value * 1000 if q.unit.upper().startswith("T") else q.value
