@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from assistant import costs, documents, memory, prices, render, runs, small_talk
+from assistant import costs, documents, memory, prices, purchases, render, runs, small_talk
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
@@ -98,8 +98,8 @@ HANDLERS: dict[str, Callable[[Request, Ledger], Finding | None]] = {
     "compare": prices.compare,
     "cost": costs.cost,
     "budget": costs.budget,
-    "buy_price": prices.buy,
-    "buy_or_rent": prices.buy_or_rent,
+    "buy_price": purchases.buy,
+    "buy_or_rent": purchases.buy_or_rent,
     "training_time": runs.training_time,
     "speedup": runs.speedup,
     "memory": memory.memory,
@@ -113,6 +113,13 @@ def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | N
         return small_talk.reply(intent, request.question, book)
     if intent in PRICE_INTENTS and _stands_in_documents(request):
         return None
+    if (
+        "spec" in request.aspects
+        and s.gpus
+        and intent in ("document", "memory", "price")
+        and "export" not in request.aspects
+    ):
+        return documents.no_specification(request, book)
     if intent == "compare" and _one_card_unpriced(request, having):
         intent = "speedup"
     if intent in HANDLERS and (found := HANDLERS[intent](request, book)):

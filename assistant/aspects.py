@@ -10,7 +10,7 @@ from functools import cache
 
 # aspect -> words of both languages, as regular expressions over normalised lower-case text
 WORDS: dict[str, str] = {
-    "cheapest": r"最便宜|最低|最省|最实惠|最划算|最经济|更便宜|更省|更经济|更划算|便宜点|哪家便宜|哪个便宜|谁便宜|性价比|cheap(?:est|er)?|lowest|least expensive|best (?:price|deal|value)|economical",
+    "cheapest": r"最便宜|最低|最省|最实惠|最划算|最经济|更便宜|更省|更经济|更划算|便宜点|哪家便宜|哪个便宜|谁便宜|性价比|cheap(?:est|er)?|\blowest|least expensive|best (?:price|deal|value)|economical",
     "dearest": r"最贵|最高|更贵|哪家贵|哪个贵|谁贵|most expensive|dearest|priciest|highest",
     "order": r"排一?下|排序|排个|排名|从.{1,4}到.{1,4}|由低到高|由高到低|从低到高|sort|rank|order(?:ed)? by|cheapest first|low(?:est)? to high",
     "difference": r"贵多少|便宜多少|差多少|相差|差价|差距|贵几|便宜几|省多少|高多少|低多少|多花|少花|多付|比.{1,16}(?:贵|便宜|高|低|省)|difference|how much (?:more|less|cheaper|dearer)|(?:cheaper|dearer|more expensive|less) .{0,40}than|gap|save",
@@ -41,6 +41,13 @@ WORDS: dict[str, str] = {
     "halve": r"减半|一半|\bhalf (?:that|the|of|as)|\bhalve",
     "cards": r"张|卡|台|\bcards?\b|\bgpus?\b",
     "most": r"最多|最大|\bmost\b|largest|biggest",
+    "fast": r"快|慢|fast|slow|quick",
+    "use": r"适合(?:做|干|什么|哪)|用来|干什么用|做什么|用途|good for|suited|used for|suitable",
+    "spot": r"竞价|抢占|\bspot\b|preemptible",
+    "stock": r"有货|库存|现货|in stock",
+    "dollars": r"美元价|按美元|换算成美元|多少美元|in (?:us )?dollars|in usd",
+    "spec": r"带宽|功耗|算力|频率|多少瓦|cuda ?核心数|多少个?.{0,6}核心|\btdp\b|nvlink|tflops|\btops\b|bandwidth|power draw|how many (?:cuda|tensor) cores",
+    "export": r"限制|出口|管制|禁|对华|export|restrict|\bban",
     "each": r"各|分别|\beach\b|respectively",
     "payback": r"回本|打平|回收成本|多久.{0,6}(?:划算|合算)|break.?even|pay ?back|pays? for itself|pay off",
     "which": r"哪|啥|什么|which|what",
@@ -50,7 +57,7 @@ WORDS: dict[str, str] = {
 }  # fmt: skip
 
 ALL_CLOUDS = re.compile(
-    r"(?:三|各|每|所有|全部|其他|其余|另外)(?:[两三几]?[家个])?(?:云|家|厂商|平台)?(?:都|呢|的|全部|$)|all (?:three|of them|clouds|providers)|(?:the )?others?\b|other (?:clouds|providers|two)"
+    r"(?:三|各|每|所有|全部|其他|其余|另外|别的)(?:[两三几]?[家个])?(?:云|家|厂商|平台)?(?:都|呢|的|吗|全部|$)|all (?:three|of them|clouds|providers)|(?:the )?others?\b|other (?:clouds|providers|two)"
 )
 # Words that open a follow-up, and words that carry no content of their own.
 FOLLOW_UP = re.compile(
@@ -59,9 +66,9 @@ FOLLOW_UP = re.compile(
 )  # fmt: skip
 FILLER = re.compile(
     r"那么?|换成?|改成?|改为|如果|要是|假如|再|加上?|还有|另外|不对|不是|是|呢|吗|嘛|啊|吧|的|了|用|跑|开|在|上|要|多少钱?|怎么样|同样|一样|时间|"
-    r"备机|备用机?|机器|一下|帮我|请|算|给|我|就|也|都|单|连续?|不关机|"
+    r"备机|备用机?|机器|一下|帮我|请|算|给|我|就|也|都|单|连续?|不关机|打错|说错|写错|只|仅|有|其[他它]|不变|照旧|别的|列|"
     r"\b(?:and|what|how|about|make|that|it|if|then|same|instead|but|or|no|also|now|ok|plus|add|switch|to|for|on|in|of|the|a|an|is|are|"
-    r"with|please|me|use|run|do|does|at|time|again|one|more|spare|much|would|be|s|cost|machine|node)\b|[\W_]",
+    r"with|please|not|sorry|i|meant|mean|only|have|need|so|them|those|these|rest|unchanged|everything|else|by|cards?|gpus?|each|all|than|please|me|use|run|do|does|at|time|again|one|more|spare|much|would|be|s|cost|machine|node)\b|[\W_]",
     re.I,
 )  # fmt: skip
 

@@ -416,7 +416,15 @@ def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Peri
     )
     return " ".join(
         part
-        for part in (note, prices.form_note(request, book), own, ignored, _month_note(periods, book), undated)
+        for part in (
+            prices.terms_note(request, book),
+            note,
+            prices.form_note(request, book),
+            own,
+            ignored,
+            _month_note(periods, book),
+            undated,
+        )
         if part
     )
 

@@ -68,6 +68,14 @@ def not_found(request: Request, book: Ledger, names: Sequence[str] = ()) -> Find
         "It covers GPU rental and purchase prices, fine-tuning times, memory and card recommendations, reference servers, learning platforms, export rules and serving advice."))  # fmt: skip
 
 
+def no_specification(request: Request, book: Ledger) -> Finding:
+    """Bandwidth, power, core counts of a card: no table holds them yet."""
+    gpus = render.joined((render.name("gpu", gpu, book.language) for gpu in request.slots.gpus), book.language)
+    return book.finding("not_in_knowledge", book.say(
+        f"知识库里没有 {gpus} 的带宽、功耗、算力、核心数这类规格，所以不回答，以免编造。",
+        f"The knowledge base has no bandwidth, power, throughput or core counts for the {gpus}, so there is no answer rather than an invented one."))  # fmt: skip
+
+
 def evidence_text(citations: Sequence[Citation]) -> str:
     """The passages as the model is shown them."""
     return "\n\n".join(f"[{c.id}] {c.title}\n{c.excerpt}" for c in citations)

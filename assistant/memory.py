@@ -5,6 +5,7 @@ Only what the recommendation table holds; it derives no need from a model's size
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -15,6 +16,11 @@ from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.catalog import MemoryAdvice
 
+SPECIFICATION = re.compile(
+    r"带宽|cuda ?核心?数?|cuda cores?|核心数|算力|tflops|浮点|功耗|耗电|tdp|nv-?link|显存位宽|显存类型|"
+    r"bandwidth|power (?:draw|consumption)|\bwatt(?:s|age)?\b|clock speed|memory type|\bhbm\d?e?\b"
+)
+SPELLINGS = {"cuda": "CUDA", "tflops": "TFLOPS", "tdp": "TDP", "nvlink": "NVLink", "nv-link": "NVLink", "hbm": "HBM"}
 COMMON_SIZES_GB = (Decimal(24), Decimal(40), Decimal(48), Decimal(80))
 TRAINING = {"Falcon-40B": "train-falcon-40b", "LLaMA-65B": "train-llama-65b"}
 RUNNING = {"Falcon-40B": "run-falcon-40b", "MPT-30B": "run-mpt-30b"}
@@ -27,9 +33,11 @@ WORKLOAD_NAMES = {
 
 def memory(request: Request, book: Ledger) -> Finding | None:
     """What a workload of the table needs and whether the cards named are enough; None = not a question of this table."""
+    if refusal := _no_specification(request, book):
+        return refusal
     found = [row for key in workloads(request) if (row := book.catalog.find_advice(key))]
     if not found:
-        return _card_memory(request, book)
+        return _only_training(request, book) or _card_memory(request, book)
     parts = []
     for row in found:
         parts += _need(request, row, book) if row.memory_min_gb else _cards(request, row, book)
@@ -37,14 +45,33 @@ def memory(request: Request, book: Ledger) -> Finding | None:
 
 
 def workloads(request: Request) -> list[str]:
-    """Keys of the recommendation table that the names in the question mean."""
-    training = "training" in request.aspects
-    keys = [*request.slots.workloads]
-    for model in request.slots.models:
-        table = TRAINING if training and model in TRAINING else RUNNING if model in RUNNING else TRAINING
-        if model in table:
-            keys.append(table[model])
-    return keys
+    """Keys of the recommendation table that the names in the question mean; running is meant where training is not said."""
+    table = TRAINING if "training" in request.aspects else RUNNING
+    return [*request.slots.workloads, *(table[model] for model in request.slots.models if model in table)]
+
+
+def _no_specification(request: Request, book: Ledger) -> Finding | None:
+    """Bandwidth, core counts, speed or power of a card: no table has them, and its memory size is no answer."""
+    s = request.slots
+    asked = dict.fromkeys(found.group() for found in SPECIFICATION.finditer(request.question.lower()))
+    if not (asked and s.gpus) or s.models or s.workloads:
+        return None
+    what = re.sub("|".join(SPELLINGS), lambda found: SPELLINGS[found.group()], render.joined(asked, book.language))
+    cards = render.joined((render.name("gpu", gpu, book.language) for gpu in s.gpus), book.language)
+    return book.finding("not_in_knowledge", book.say(
+        f"知识库里没有 {cards} 的这项规格（{what}），不编造数字。", f"The knowledge base has no such specification ({what}) for the {cards}."))  # fmt: skip
+
+
+def _only_training(request: Request, book: Ledger) -> Finding | None:
+    """Running a model for which only a training recommendation exists: say so, and show that as what it is."""
+    models = [model for model in request.slots.models if model in TRAINING]
+    rows = [row for model in models if (row := book.catalog.find_advice(TRAINING[model]))]
+    if not rows:
+        return None
+    names = render.joined((render.name("model", model, book.language) for model in models), book.language)
+    head = book.say(f"**没有运行（推理）{names} 要多少显存的数据**，只有训练它的建议：",
+                    f"**No memory need is known for running {names}**; there is only a recommendation for training it:")  # fmt: skip
+    return book.finding("not_in_knowledge", head, *(part for row in rows for part in _cards(request, row, book)))
 
 
 def _need(request: Request, row: MemoryAdvice, book: Ledger) -> list[str]:
@@ -101,20 +128,29 @@ def _verdict(
     )
     if (not label and not request.slots.memory_gb) or "how_many" in request.aspects:
         return book.say(f"**用 {card}：至少 {many}**", f"**With {card}: at least {many}**")
-    held = book.say(f"{count} 张 {card} 共 {total} GB", f"{count}× {card}: {total} GB")
+    each, named = number(size), f" {label}" if label else ""
+    if count > 1:
+        held = f"{count:,} × {each} GB = {total} GB"
+    else:
+        held = book.say(f"1 张 {each} GB{f'{named} ' if label else ' 的卡'}有 {total} GB",
+                        f"one {each} GB{named or ' card'} has {total} GB")  # fmt: skip
+    top = number(row.memory_max_gb or Decimal(0))
+    asked = f"{need} GB" if need == top else f"{need}–{top} GB"
     if out["fits"] == "no":
         return book.say(
-            f"**不够**：{held}，小于 {need} GB，放不下；至少要 {many}。",
-            f"**Not enough**: {held}, less than {need} GB, so it does not fit; at least {many} are needed.",
+            f"**不够**：{held}，少于所需的 {asked}；至少要 {many}。",
+            f"**Not enough**: {held}, below the {asked} asked for; it takes at least {many}.",
         )
     if out["fits"] == "just":
         return book.say(
-            f"**刚好够**：{held}，正好等于 {need} GB，没有余量，实际会很紧。",
-            f"**Just enough**: {held}, exactly {need} GB, with no headroom, so it is tight in practice.",
+            f"**刚好够**：{held}，正好等于所需的 {need} GB，没有余量，实际会很紧。",
+            f"**Just enough**: {held}, exactly the {need} GB asked for, with no headroom, so it is tight in practice.",
         )
     if out["fits"] == "partly":
-        return book.say(f"**勉强**：{held}，过了下限 {need} GB，但达不到 {number(row.memory_max_gb or Decimal(0))} GB 的上限。", f"**Tight**: {held}, above the lower bound of {need} GB but below the upper one of {number(row.memory_max_gb or Decimal(0))} GB.")  # fmt: skip
-    return book.say(f"**够**：{held}，不少于 {need} GB。", f"**Enough**: {held}, at least {need} GB.")
+        return book.say(f"**勉强**：{held}，过了下限 {need} GB，没到上限 {top} GB。", f"**Tight**: {held}, above the lower bound of {need} GB but below the upper one of {top} GB.")  # fmt: skip
+    if total == top:
+        return book.say(f"**够**：{held}，正好到所需 {asked} 的上限。", f"**Enough**: {held}, exactly the upper end of the {asked} asked for.")  # fmt: skip
+    return book.say(f"**够**：{held}，高于所需的 {asked}。", f"**Enough**: {held}, above the {asked} asked for.")
 
 
 def _cards(request: Request, row: MemoryAdvice, book: Ledger) -> list[str]:
@@ -129,15 +165,34 @@ def _cards(request: Request, row: MemoryAdvice, book: Ledger) -> list[str]:
         total = book.compute("total_memory", cards=row.card_count, card_memory_gb=row.card_memory_gb)
         parts.append(book.say(f"显存合计：{total.formula}", f"GPU memory in all: {total.formula}"))
         for label, size in _card_sizes(request, book):
-            if label and label != row.card:
-                result = book.compute(
-                    "cards_needed", memory_min_gb=total.value, memory_max_gb=total.value, card_memory_gb=size
-                )
-                parts.append(book.say(f"换成 {number(size)} GB 的 {label}，按显存总量至少 {result.outputs['cards_min']} 张（{result.formula}）。",
-                                      f"With {number(size)} GB {label} cards the same memory takes at least {result.outputs['cards_min']} ({result.formula})."))  # fmt: skip
+            if (request.slots.count or 0) > 1 or (label and label != row.card):
+                parts.insert(0, _own_cards(request, label, size, total.value, mark, book))
+    elif request.slots.count:
+        parts.append(book.say("文章没有写单卡显存，无法按显存判断你的卡够不够。",
+                              "The articles do not state the memory per card, so whether your cards are enough by memory cannot be told."))  # fmt: skip
     parts.append(book.say("文章原文写“台”（机器），但带着单卡显存，最可能数的是卡（GPU），不是服务器；原文有歧义。",
                           "The articles write 台 (machines) but give memory per card, so they most likely count cards (GPUs), not servers; the wording is ambiguous."))  # fmt: skip
     return parts
+
+
+def _own_cards(request: Request, label: str, size: Decimal, need: Decimal, mark: str, book: Ledger) -> str:
+    """The reader's cards against the memory of the recommended ones: enough or not, or how many if no number was said."""
+    count, each = request.slots.count, number(size)
+    result = book.compute("cards_needed", memory_min_gb=need, memory_max_gb=need, card_memory_gb=size, cards=count or 1)
+    least = int(result.outputs["cards_min"])
+    many = book.say(f"{least:,} 张", f"{least:,} card{'' if least == 1 else 's'}")
+    card = f"{each} GB{f' {label}' if label else book.say(' 的卡', '')}"
+    if not count or "how_many" in request.aspects:
+        return book.say(f"**换成 {card}：按显存总量至少 {many}**（{result.formula}）{mark}。",
+                        f"**With {card} cards the same memory takes at least {many}** ({result.formula}) {mark}.")  # fmt: skip
+    total, wanted = number(Decimal(result.outputs["total_memory_gb"])), number(need)
+    own = f"{count:,} × {each} GB = {total} GB"
+    if result.outputs["fits"] == "no":
+        return book.say(f"**只按显存算不够**：{own}，少于推荐配置的 {wanted} GB；至少要 {many}{mark}。",
+                        f"**Not enough by memory alone**: {own}, below the {wanted} GB of the recommended cards; it takes at least {many} {mark}.")  # fmt: skip
+    than = book.say("正好等于" if total == wanted else "高于", "exactly" if total == wanted else "above")
+    return book.say(f"**只按显存算够**：{own}，{than}推荐配置的 {wanted} GB{mark}。",
+                    f"**Enough by memory alone**: {own}, {than} the {wanted} GB of the recommended cards {mark}.")  # fmt: skip
 
 
 def _card_sizes(request: Request, book: Ledger) -> list[tuple[str, Decimal]]:
@@ -187,4 +242,4 @@ def _span(row: MemoryAdvice, book: Ledger) -> str:
     assert row.memory_max_gb
     low, high = number(row.memory_min_gb), number(row.memory_max_gb)
     span = f"{low} GB" if low == high else f"{low}–{high} GB"
-    return span + (book.say("或更多的", " or more") if row.open_ended else book.say(" ", ""))
+    return span + (book.say(" 或更多的", " or more") if row.open_ended else book.say(" ", ""))

@@ -34,6 +34,7 @@ TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seve
 MULTIPLES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "dozen": 12, "couple": 2, "pair": 2}
 
 NAME = "\ufffc"  # stands for every character of a linked name, so that its digits cannot be read
+VAGUE_ONE = "个把"  # 个把月: about one month
 MOST_WORDS = 12  # of one English number
 _ARABIC = re.compile(
     r"[0-9]{1,3}(?:,[0-9]{3}){1,20}(?:\.[0-9]{1,400})?(?![0-9])|[0-9]{1,400}(?:\.[0-9]{1,400})?(?:e\+?[0-9]{1,3}(?![0-9a-z]))?|\.[0-9]{1,400}",
@@ -126,6 +127,8 @@ def _read_arabic(text: str, at: int) -> Number | None:
 def _read_chinese(text: str, at: int) -> Number | None:
     if special := _BEFORE_COUNT.match(text, at):
         return Number(Decimal(1 if special[0] == "单" else 2), special.end(), "chinese")
+    if text.startswith(VAGUE_ONE, at):
+        return Number(Decimal(1), at + len(VAGUE_ONE), "chinese", approximate=True)
     fixed = {"半": Decimal("0.5"), "俩": Decimal(2), "仨": Decimal(3)}
     if text[at] in fixed:
         return Number(fixed[text[at]], at + 1, "chinese")

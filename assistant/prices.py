@@ -42,8 +42,10 @@ def look_up(request: Request, book: Ledger) -> Finding:
             f"Hourly prices of {_subject(request, book)} (CNY, low to high) {mark}:",
         )
         body = price_table(offers, book)
+    terms = terms_note(request, book)
     return book.finding(
-        "answered",
+        "not_in_knowledge" if terms else "answered",
+        terms,
         form_note(request, book),
         head,
         body,
@@ -74,103 +76,9 @@ def compare(request: Request, book: Ledger) -> Finding:
         heads.insert(0, _largest_host(offers, book))
     shown = offers[::-1] if "descending" in request.aspects else offers
     return book.finding(
-        "answered", form_note(request, book), "  \n".join(f"{head}{mark}" if i == 0 else head for i, head in enumerate(heads)),
+        "answered", terms_note(request, book), form_note(request, book), "  \n".join(f"{head}{mark}" if i == 0 else head for i, head in enumerate(heads)),
         price_table(shown, book, differences=not several), _not_listed(request, book, offers), caveats(offers, book),
     )  # fmt: skip
-
-
-def buy(request: Request, book: Ledger) -> Finding:
-    """Purchase prices of cards, low to high, with what the source prints beside them."""
-    if refusal := refuse_unknown(request, book):
-        return refusal
-    purchases = book.catalog.find_purchases(request.slots.gpus)
-    if not purchases:
-        names = render.joined((render.name("gpu", g, book.language) for g in request.slots.gpus), book.language)
-        listed = render.joined((p.gpu for p in book.catalog.find_purchases()), book.language)
-        return book.finding("not_in_knowledge", book.say(
-            f"知识库里没有 {names} 的购卡价格。有购卡价的是：{listed}。", f"The knowledge base has no purchase price for {names}. It has one for: {listed}."))  # fmt: skip
-    mark = book.cite_purchases(purchases)
-    low, high = purchases[0], purchases[-1]
-    if len(purchases) == 1:
-        head = book.say(f"**{low.gpu} 购卡价：{render.amount(low.price, low.currency, 'zh')}/张**{mark}",
-                        f"**Buying one {low.gpu}: {render.amount(low.price, low.currency, 'en')}**{mark}")  # fmt: skip
-    else:
-        head = book.say(
-            f"购卡价从低到高（元/张）{mark}：最便宜是 {low.gpu}（{number(low.price)} 元），最贵是 {high.gpu}（{number(high.price)} 元）。",
-            f"Purchase prices, low to high (CNY per card) {mark}: cheapest {low.gpu} ({number(low.price)} CNY), dearest {high.gpu} ({number(high.price)} CNY).",
-        )
-    rows = [
-        [
-            p.gpu,
-            number(p.price),
-            p.memory_as_printed or book.say("未印", "not printed"),
-            book.say(p.remark_zh or "", p.remark_en or ""),
-        ]
-        for p in purchases
-    ]
-    body = render.table(
-        [
-            book.say("显卡", "Card"),
-            book.say("价格（元/张）", "Price (CNY per card)"),
-            book.say("显存（印作）", "Memory as printed"),
-            book.say("备注", "Remark"),
-        ],
-        rows,
-    )
-    note = book.say(
-        "这些是 2023 年讲义里的参考价，日期未注明，只是单卡，不含服务器。",
-        "These are reference prices of a 2023 handout, undated, for the card alone without a server.",
-    )
-    return book.finding("answered", head, body, note)
-
-
-def buy_or_rent(request: Request, book: Ledger) -> Finding | None:
-    """Purchase price against hourly rent: after how many hours the rent has cost as much. None without a purchase price."""
-    gpu = request.slots.gpus[0]
-    purchases = book.catalog.find_purchases([gpu])
-    if not purchases or request.slots.unknown:
-        return None
-    bought = purchases[0]
-    bought_mark = book.cite_purchases(purchases)
-    card = book.say(
-        f"{gpu} 单卡购价 {number(bought.price)} 元{bought_mark}",
-        f"one {gpu} card costs {number(bought.price)} CNY {bought_mark}",
-    )
-    offers = book.catalog.find_offers([gpu], request.slots.providers)
-    own = request.slots.price_per_hour
-    rates = (
-        [(book.say("你给的租价", "your rent"), own)]
-        if own
-        else [(render.name("provider", o.provider, book.language), o.price) for o in offers]
-    )
-    if not rates:
-        return book.finding("needs_detail", book.say(
-            f"{card}；知识库里没有 {gpu} 的租用时价，无法比较。请告诉我租价（元/小时）和每天用几小时。",
-            f"{card[0].upper()}{card[1:]}; no hourly rent is known for the {gpu}, so the two cannot be compared. What rent (CNY/hour) do you pay, and how many hours a day?"))  # fmt: skip
-    mark = book.cite_offers(offers) if offers and not own else ""
-    rows = []
-    for label, price in rates:
-        out = book.compute(
-            "budget_hours", budget=bought.price, price_per_hour=price, hours_per_day=request.slots.hours_per_day or 24
-        ).outputs
-        rows.append([label, number(price), f"{out['hours']:,}", f"{out['days']:,}"])
-    head = book.say(f"**租满 {rows[0][2]} 小时（{rows[0][0]}，{rows[0][1]} 元/小时）就等于一张卡的购价**{mark}；{card}。用得比这少，租更省；长期天天用，买更省。",
-                    f"**After {rows[0][2]} hours of rent ({rows[0][0]}, {rows[0][1]} CNY/hour) the card is paid for** {mark}; {card}. For less use rent, for steady use over years buy.")  # fmt: skip
-    a_day = f"{number(request.slots.hours_per_day or Decimal(24))}"
-    body = render.table(
-        [
-            book.say("租自", "Rent from"),
-            book.say("租价（元/小时）", "Rent (CNY/hour)"),
-            book.say("等于购价的小时数", "Hours until paid for"),
-            book.say(f"天数（每天 {a_day} 小时）", f"Days at {a_day} hours a day"),
-        ],
-        rows,
-    )
-    note = book.say(
-        "只比较卡价与租价：未计服务器、电费、机房、运维和残值；两边价格都未注明日期。",
-        "Card price against rent only: server, power, hosting, staff and resale are left out; neither price is dated.",
-    )
-    return book.finding("answered", head, body, note)
 
 
 def offers_for(request: Request, book: Ledger) -> list[Offer]:
@@ -243,6 +151,25 @@ def form_note(request: Request, book: Ledger) -> str:
     size = "/".join(sizes)
     return book.say(f"价格表没有写明 A100 是 40 GB 还是 80 GB，所以无法确定哪一行是 {size} GB；下面是表里的 A100 价格。",
                     f"The price table does not say whether an A100 has 40 or 80 GB, so no row can be called the {size} GB one; these are its A100 prices.")  # fmt: skip
+
+
+def terms_note(request: Request, book: Ledger) -> str:
+    """What the question asks of the price that no row states: spot, reserved, stock, dollars."""
+    has = request.aspects
+    zh = [
+        text for aspect, text in (("plan", "包月、包年或折扣价"), ("spot", "竞价（抢占式）价格"), ("stock", "库存情况"), ("dollars", "美元价格或汇率"))
+        if aspect in has
+    ]  # fmt: skip
+    en = [
+        text for aspect, text in (("plan", "monthly, reserved or discount price"), ("spot", "spot price"), ("stock", "stock information"), ("dollars", "US dollar price or exchange rate"))
+        if aspect in has
+    ]  # fmt: skip
+    if not zh:
+        return ""
+    return book.say(
+        f"知识库里没有{'、'.join(zh)}，只有按需的每小时价格（元）：",
+        f"The knowledge base has no {' and no '.join(en)}, only on-demand hourly prices in CNY:",
+    )
 
 
 def price_table(offers: Sequence[Offer], book: Ledger, *, differences: bool = False) -> str:

@@ -15,6 +15,7 @@ from assistant.quantity import Quantity
 from assistant.quantity_joins import joined
 from assistant.quantity_reader import Reader
 from assistant.tokens import scan
+from knowledge.names import link
 
 __all__ = ["Quantity", "parse_quantities"]
 
@@ -29,8 +30,13 @@ def parse_quantities(text: str, *, names: Sequence[tuple[int, int]] = ()) -> lis
     folded = fold(text)
     hidden = {index for start, end in names for index in range(max(start, 0), min(end, len(text)))}
     masked = "".join(NAME if at in hidden else char for char, at in zip(folded.text, folded.offsets, strict=True))
-    parts = Reader(masked, scan(masked)).read()
+    kinds = {folded.offsets.index(start): _kind(text[start:end]) for start, end in names if start in folded.offsets}
+    parts = Reader(masked, scan(masked), kinds).read()
     return [_place(part, text, folded.offsets) for part in joined(parts) if isinstance(part, Quantity)]
+
+
+def _kind(name: str) -> str:
+    return next((found.kind for found in link(name)), "gpu")
 
 
 def _place(quantity: Quantity, text: str, offsets: Sequence[int]) -> Quantity:

@@ -11,6 +11,8 @@ from typing import cast
 from assistant.quantity import HOURS, MONTH_DAYS, MONTHS, NIGHT, Parts, Quantity, role_of
 from assistant.tokens import LINKS, Token
 
+DAYS_A_WEEK = "day/week"  # only between these rules; no quantity leaves with it
+WEEKS_A_YEAR = Decimal(52)
 FAR = 24  # tokens back that a rate is looked for
 
 Rule = Callable[[Quantity, Parts, Quantity], Quantity | None]
@@ -18,9 +20,9 @@ Rule = Callable[[Quantity, Parts, Quantity], Quantity | None]
 
 def joined(parts: Parts) -> Parts:
     """The parts with every rule applied in turn."""
-    for rule in (_per_hour, _per_day, _in_days, _compound, _range):
+    for rule in (_per_hour, _per_day, _per_week, _in_days, _compound, _range):
         parts = _join(parts, rule)
-    return _fix_months(parts)
+    return _spread_weeks(_fix_months(parts))
 
 
 def _join(parts: Parts, rule: Rule) -> Parts:
@@ -106,38 +108,108 @@ def _around_the_clock(left: Quantity, right: Quantity) -> bool:
     return all(both) and all(item.value == 24 or _is_one(item, "day") for item in (left, right))
 
 
+def _per_week(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
+    """5 days + a week, 每周 (跑) + 5天, 每周 + 两晚: days of every week, in the unit DAYS_A_WEEK."""
+    if _is_one(right, "week") and right.rate and not gap and (days := _days_of_week(left)):
+        return _united(left, right, base=left, unit=DAYS_A_WEEK, value=days)
+    each = bool(re.match("[每按/]|per|each|every", left.text))
+    if _is_one(left, "week") and left.rate and (not gap or (each and _loose(gap))) and (days := _days_of_week(right)):
+        return _united(left, right, base=right, apart=bool(gap), unit=DAYS_A_WEEK, value=days)
+    return None
+
+
+def _days_of_week(quantity: Quantity) -> Decimal | None:
+    """How many days or nights of a week these are; None where they cannot be."""
+    if quantity.kind != "duration" or (quantity.rate and quantity.text[:1] == "每"):
+        return None
+    nights = quantity.unit == "hour" and re.search("[夜晚宿]|night|evening", quantity.text)
+    days = quantity.value / NIGHT if nights else quantity.value if quantity.unit == "day" else Decimal(0)
+    return days if 0 < days <= 7 else None
+
+
+def _spread_weeks(parts: Parts) -> Parts:
+    """5 days a week + for 4 weeks = 20 days; without a length of time, the days of one week."""
+    weekly = next((part for part in parts if isinstance(part, Quantity) and part.unit == DAYS_A_WEEK), None)
+    if weekly is None:
+        return parts
+    totals = [part for part in parts if isinstance(part, Quantity) and part.kind == "duration"
+              and part.unit in ("week", *MONTHS)]  # fmt: skip
+    daily = any(isinstance(part, Quantity) and part.kind == "hours_per_day" for part in parts)
+    done: Parts = []
+    for part in parts:
+        if isinstance(part, Quantity) and part.unit == "hour" and _days_of_week(part) == weekly.value:
+            done.append(Token("word", part.start, part.end, ""))  # the same evenings said again
+        elif isinstance(part, Quantity) and part.unit == DAYS_A_WEEK:
+            one_week = replace(part, unit="day", rate=False)
+            done.append(Token("word", part.start, part.end, "") if totals else one_week)
+        elif part in totals and isinstance(part, Quantity):
+            done.append(_days_within(part, weekly))
+        elif not daily and isinstance(part, Quantity) and _hours_of_day(part):
+            done.append(replace(part, kind="hours_per_day"))  # 6 hours each, 每次6小时
+            daily = True
+        else:
+            done.append(part)
+    return done
+
+
+def _days_within(total: Quantity, weekly: Quantity) -> Quantity:
+    """The days of `total` on which something runs, `weekly` of each week; a year has 52 weeks."""
+    exact = total.unit == "week"
+    weeks = Decimal(1) if exact else WEEKS_A_YEAR * MONTHS[total.unit] / MONTHS["year"]
+    ends = [(total.value, weekly.value), (total.high or total.value, weekly.high or weekly.value)]
+    low, high = (length * weeks * days for length, days in ends)
+    return replace(total, unit="day", value=low, high=high if high != low else None, rate=False,
+                   approximate=total.approximate or weekly.approximate or not exact)  # fmt: skip
+
+
 def _in_days(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
-    """一个月 + (30天), 30 days + a month, 每月 + 22天: the days are what counts."""
+    """一个月 + (30天), 30 days + a month, 每月 + 22天, a month of + 744 hours: the days or hours are what counts."""
     if left.kind != "duration" or right.kind != "duration":
         return None
-    said = bool(gap) and all(isinstance(part, Token) and part.role in ("open", "basis", "of") for part in gap)
-    if (
-        left.unit == "day"
-        and right.unit == "month"
-        and right.value == 1
-        and left.value <= 31
-        and (said or (not gap and right.rate))
-    ):
+    said = bool(gap) and all(role_of(part) in ("open", "basis", "of") or part.text == "of" for part in gap)
+    short = _month_long(left) or (left.unit == "day" and left.value <= MONTH_DAYS[-1])
+    if short and right.unit == "month" and right.value == 1 and (said or (not gap and right.rate)):
         return _united(left, right, base=left)
-    if left.unit not in ("week", *MONTHS) or right.unit != "day" or left.high is not None:
+    if _spoken(left) and right.unit == "hour" and not right.rate and not left.rate and (said or _clock(right)):
+        return _united(left, right, base=right) if said or not gap else None
+    hours = right.unit == "hour" and right.value > HOURS["day"] and said
+    if left.unit not in ("week", *MONTHS) or not (right.unit == "day" or hours) or left.high is not None:
         return None
     if not said and not (left.unit == "month" and left.rate and _loose(gap)):
         return None
-    months = left.value if left.unit == "month" and right.value in MONTH_DAYS else Decimal(1)
+    months = left.value if left.unit == "month" and (_month_long(right) or right.value in MONTH_DAYS) else Decimal(1)
     return _united(left, right, base=right, apart=bool(gap) and not said, value=right.value * months)
+
+
+def _month_long(quantity: Quantity) -> bool:
+    """Whether it says how long a month is: 28 to 31 days, or as many hours."""
+    days = quantity.hours / HOURS["day"] if quantity.hours and quantity.unit in ("day", "hour") else Decimal(0)
+    whole = quantity.unit == "hour" or days in MONTH_DAYS
+    return quantity.kind == "duration" and MONTH_DAYS[0] <= days <= MONTH_DAYS[-1] and whole
+
+
+def _spoken(quantity: Quantity) -> bool:
+    """Whether it is a word whose hours are only customary: overnight, 周末, one night."""
+    return bool(
+        re.fullmatch(r"(?:over the |the |an? |一[个整]?)*(?:weekend|周末|overnight|通宵|night|夜|晚上?)", quantity.text)
+    )
+
+
+def _clock(quantity: Quantity) -> bool:
+    return bool(re.search(r"[ap]\.?m|点|\d:\d", quantity.text))
 
 
 def _fix_months(parts: Parts) -> Parts:
     """ "按30天算" anywhere behind says how long the months before it are."""
-    based = [index for index, part in enumerate(parts[1:], 1) if isinstance(part, Quantity) and part.unit == "day"
-             and part.value in MONTH_DAYS and role_of(parts[index - 1]) == "basis"]  # fmt: skip
+    based = [index for index, part in enumerate(parts[1:], 1) if isinstance(part, Quantity) and _month_long(part)
+             and (role_of(parts[index - 1]) == "basis" or part.text.startswith("a month of"))]  # fmt: skip
     months = [index for index, part in enumerate(parts) if isinstance(part, Quantity) and part.unit == "month"]
     fixed = list(parts)
     for at in based:
         before = [index for index in months if index < at and isinstance(fixed[index], Quantity)]
         for index in before:
             month, days = cast(Quantity, parts[index]), cast(Quantity, parts[at])
-            fixed[index] = replace(month, value=month.value * days.value, unit="day", rate=False)
+            fixed[index] = replace(month, value=month.value * days.value, unit=days.unit, rate=False)
         if before:
             fixed[at] = Token("word", parts[at].start, parts[at].end, "")
     return fixed

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import cast
 
-from assistant.numerals import NAME, Number, binary_factor, range_of
+from assistant.numerals import NAME, SCALES, Number, binary_factor, range_of
 from assistant.quantity import (
     MONTH_DAYS,
     NIGHT,
@@ -23,7 +23,9 @@ from assistant.quantity import (
 )
 from assistant.tokens import ALONE, COUNTING, DROPPED, LINKS, MANY, PARTICLES, SYMBOLS, Token, Unit
 
-MOST_CARDS = 10_000  # a larger number before a name ("39333 ChatGLM2") counts no cards
+MOST_OTHERS = 10_000  # a larger number before a name that is no GPU ("39333 ChatGLM2") counts no cards
+MOST_PIECES = 100  # from here on, and with any scale (五百块, 2万块), 块 is money even before the name of a card
+COSTS = re.compile("多少钱|费用|价格|价钱|总价|花多少")
 NEAR = 8  # tokens back that a list of machines is looked for
 LEAST_WATTS = 60  # 450W is a power, 2w is 20,000
 
@@ -44,8 +46,9 @@ class _Flags:
 class Reader:
     """Left to right over the tokens. Each method reads one construct at `at`, and moves on only if it is there."""
 
-    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
-        self.text, self.tokens, self.at = text, tokens, 0
+    def __init__(self, text: str, tokens: Sequence[Token], kinds: Mapping[int, str]) -> None:
+        """`kinds` says of each linked name, by the place where it begins, whether it is a gpu, provider, model, ..."""
+        self.text, self.tokens, self.kinds, self.at = text, tokens, kinds, 0
         self.parts: Parts = []
 
     def read(self) -> Parts:
@@ -82,7 +85,7 @@ class Reader:
         flags = self._flags()
         if self._peek().role == "per":
             return self._rate()
-        if self._peek().role in ("fixed", "clock", "precision"):
+        if self._peek().role in ("fixed", "clock", "span", "precision"):
             return self._whole()
         first, number = self.at, self._number(flags)
         if number is None:
@@ -92,7 +95,9 @@ class Reader:
         if more := self._take("more", "fewer"):
             flags.delta = 1 if more.role == "more" else -1
         found = (
-            self._counted(first, number) or self._measured(first, number, flags) or self._plain(first, number, flags)
+            self._counted(first, number, flags)
+            or self._measured(first, number, flags)
+            or self._plain(first, number, flags)
         )
         return self._finished(found, flags) if found else None
 
@@ -164,8 +169,9 @@ class Reader:
         self.at += 1
         if token.unit:
             return self._made(
-                token.unit.kind, token.unit.name, token.unit.scale, self.at - 1, rate=token.unit.kind == "duration"
-            )
+                token.unit.kind, token.unit.name, token.unit.scale, self.at - 1,
+                rate=token.unit.kind == "duration" and token.role != "span",
+            )  # fmt: skip
         if token.role == "clock":
             hours, minutes, seconds = (Decimal(part) for part in token.text.split(":"))
             return self._made("duration", "clock", (hours * 3600 + minutes * 60 + seconds) / 3600, self.at - 1)
@@ -194,10 +200,11 @@ class Reader:
         self.at += 2 if joined else 0
         return joined or token.number
 
-    def _counted(self, first: int, number: Number) -> Quantity | None:
+    def _counted(self, first: int, number: Number, flags: _Flags) -> Quantity | None:
         """A number before a name: 8xA100, three T4s, two 80GB A100s; also 250 A100 hours and 9,999 ChatGLM samples."""
         saved = self.at
-        if self._take("times"):
+        timed = flags.times and self._peek(1).number and kind_of(self._peek(2)) == "duration"  # A100*4*24h
+        if not timed and self._take("times"):
             return self._multiplied(first, number)
         self._take("measure")
         here = self.at
@@ -210,7 +217,7 @@ class Reader:
         while self._take("name"):
             pass
         after, self.at = self._peek(), here
-        fits = number.low == int(number.low) and number.low <= MOST_CARDS and not self._near_budget()
+        fits = self._fits(first, number, token, flags) and not self._near_budget()
         if token.role == "name" and kind_of(after) in ("duration", "rows") and unit_name(after) in ("hour", "row"):
             hours = kind_of(after) == "duration"
             return self._made("duration" if hours else "rows", "gpu-hour" if hours else "row", number.low, first)
@@ -218,6 +225,19 @@ class Reader:
             return self._made("count", unit_name(token), number.low, first, high=number.high)
         self.at = saved
         return None
+
+    def _fits(self, first: int, number: Number, name: Token, flags: _Flags) -> bool:
+        """Whether a number can count what `name` names: any whole number or a half of GPUs, but not 39333 ChatGLM2."""
+        kind = self.kinds.get(name.start, "gpu")
+        if kind not in ("gpu", "unknown"):
+            return number.low == int(number.low) and number.low <= MOST_OTHERS
+        if number.low == int(number.low):
+            return number.low <= MOST_OTHERS or (number.scale < MOST_OTHERS and not flags.currency)
+        halved = number.style == "arabic" or re.fullmatch(r"(?:half an?|a half)\s*", self._written(first)) is not None
+        return halved and number.low < 1 and not flags.currency and not name.text.endswith("'s")
+
+    def _written(self, first: int) -> str:
+        return self.text[self.tokens[first].start : self._peek(-1).end]
 
     def _multiplied(self, first: int, number: Number) -> Quantity:
         token = self._peek()
@@ -238,7 +258,7 @@ class Reader:
         if flags.percent or token is None or token.unit is None:
             self.at = saved
             return None
-        unit = self._settled(token, token.unit)
+        unit = self._settled(token, token.unit, number)
         if unit.name == DROPPED or (number.style == "article" and unit.kind not in ("duration", "count", "money")):
             return self._made("bare", DROPPED, number.low, first)
         extra += self._after_unit(unit)
@@ -285,8 +305,8 @@ class Reader:
             return token.number.low if token.text == "半" else token.number.low / 10
         return Decimal(0)
 
-    def _settled(self, token: Token, unit: Unit) -> Unit:
-        """块 is money unless a card stands behind it, or a name or a verb such as 租 before the number."""
+    def _settled(self, token: Token, unit: Unit, number: Number) -> Unit:
+        """块 is money unless a card stands behind it, or a name or a verb such as 租 before the number (see _is_sum)."""
         after, verb = self._peek(int(self._peek().role == "adjective")), self.parts[-1] if self.parts else None
         if token.text == "对" or (unit.name == "chip" and (after.text.startswith(NAME) or kind_of(after) == "count")):
             return replace(unit, kind="count", name="")
@@ -294,9 +314,20 @@ class Reader:
             return unit
         asked = after.role == "per" or unit_name(self._peek(1)) in ("hour", "day") or kind_of(after) == "money"
         got = isinstance(verb, Token) and (verb.role in ("name", "get", "add_or_and", "add"))
-        if after.role == "name" or kind_of(after) == "count" or (got and not asked):
+        card = after.role == "name" or kind_of(after) == "count"
+        if (card or (got and not asked)) and not self._is_sum(number, after, role_of(verb) if verb else ""):
             return replace(unit, kind="count", name="card")
         return unit
+
+    def _is_sum(self, number: Number, after: Token, verb: str) -> bool:
+        """Whether so many 块 are money although a name stands by: 五百块腾讯T4能跑几天, 预算八块T4."""
+        if number.scale >= SCALES["万"] or number.low >= SCALES["万"]:
+            return True
+        if verb in ("get", "add", "add_or_and"):
+            return False
+        if number.low >= MOST_PIECES or number.scale > 1 or self._near_budget(owned=False):
+            return True
+        return self.kinds.get(after.start) == "provider" and not COSTS.search(self.text)
 
     def _absorb(self, kind: str) -> None:
         """Pass over a second word for the same thing: 两张卡, 13b 参数, 5000 元人民币."""
@@ -338,14 +369,16 @@ class Reader:
         before = (part for part in reversed(self.parts) if role_of(part) != "of" and part.text not in LINKS)
         return kind_of(next(before, self._peek())) == "context"
 
-    def _near_budget(self) -> bool:
+    def _near_budget(self, *, owned: bool = True) -> bool:
+        """Whether words for a budget stand by; 只有, 手头有 are none of money alone, and count only if `owned`."""
         if self._peek().role in ("enough", "budget") or self._peek().text == "买":
             return True
         near = self.parts[-4:]
         cut = max(
             (index for index, part in enumerate(near) if isinstance(part, Quantity) or part.role == "break"), default=-1
         )
-        return any(isinstance(part, Token) and part.role == "budget" for part in near[cut + 1 :])
+        words = [part.text for part in near[cut + 1 :] if role_of(part) == "budget"]
+        return any(owned or not word.endswith(("有", "手头")) for word in words)
 
     def _stands_alone(self, number: Number) -> bool:
         """Small number words ("the three clouds", 一样) are quantities only where they are the whole message."""

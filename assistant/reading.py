@@ -102,9 +102,11 @@ def read(text: str) -> Reading:
     slots = replace(slots, items=_items(links, quantities), pairs=_pairs(links))
     spans = [(item.start, item.end) for item in link(text)] + [(q.start, q.end) for q in quantities]
     rest = without(text, spans)
-    aspects = aspects_of(text)
+    # The 东 of 京东云 buys nothing: names of clouds are no words about prices.
+    aspects = aspects_of(without(text, [(item.start, item.end) for item in link(text) if item.kind == "provider"]))
+    all_clouds = bool(ALL_CLOUDS.search(text.lower()))
     opens = bool(FOLLOW_UP.match(text))
-    leans = not content_words(without_aspects(rest)) and bool(spans or aspects)
+    leans = not content_words(without_aspects(rest)) and bool(spans or aspects or all_clouds)
     return Reading(
         text,
         links,

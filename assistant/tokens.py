@@ -10,17 +10,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assistant.numerals import NAME, Number, read_number
+from assistant.numerals import DIGITS, NAME, VAGUE_ONE, Number, read_number
 
 DROPPED = "-"  # unit of what is read only to be passed over: 每卡, 三家
 COUNTING = ("俩", "仨", "dozen", "pair", "couple")  # number words that count things by themselves
 MANY = ("多", "余")
 PARTICLES = frozenset({*"呢吧吗呀啊的好就要", "please", "just"})
 ALONE = frozenset({"weekend", "fortnight", "周末", "overnight", "通宵"})  # units that need no number
+_PART1, _PART2 = (rf"(?:第二天|次日|隔天|明天|今天)?的?(?P<p{side}>凌晨|清晨|早上?|上午|中午|下午|傍晚|今?晚上?|夜里|半夜|深夜)?\s?"
+                  for side in "12")  # fmt: skip
+_HOUR = r"(?:\d{1,2}|[一二两三四五六七八九]|十[一二]?)"
+# 10pm-8am, 9 to 5pm, 22:00-08:00, 晚上10点到早上8点: half of the day, hour, minutes on either side.
+CLOCK_SPANS = tuple(re.compile(pattern, re.ASCII) for pattern in (
+    r"(?P<h1>\d{1,2})(?::(?P<m1>[0-5]\d))?\s?(?P<p1>[ap]\.?m\.?)?\s?(?:-|~|to|till|until)\s?"
+    r"(?P<h2>\d{1,2})(?::(?P<m2>[0-5]\d))?\s?(?P<p2>[ap]\.?m\.?)(?![a-z0-9])",
+    rf"{_PART1}(?P<h1>\d{{1,2}}):(?P<m1>[0-5]\d)\s?(?:-|~|to|till|until|到|至)\s?"
+    rf"{_PART2}(?P<h2>\d{{1,2}}):(?P<m2>[0-5]\d)(?![\d:])",
+    rf"{_PART1}(?P<h1>{_HOUR})点钟?(?P<m1>半)?\s?(?:-|~|到|至)\s?"
+    rf"{_PART2}(?P<h2>{_HOUR})点钟?(?P<m2>半)?",
+))  # fmt: skip
 SYMBOLS = frozenset({"¥", "$", "us$", "€", "£", "rmb", "cny", "usd", "人民币"})  # currencies written before the number
 # English words that may stand between a rate and its figure ("daily use of 8 hours"); Chinese ones always may.
 LINKS = frozenset({"price", "cost", "rate", "use", "usage", "is", "at", "under", "below", "most", "less", "than", "no", "i",
                    "we", "run", "it", "for", "only", "of", "length"})  # fmt: skip
+# What stands behind "3d" where it is three days, as does a run, a rent or a card before it.
+AFTER_DAYS = rf"\s*(?:多少|要|花|费|租金|cost|price|rental|how|total|(?:on|at|of)\s+{NAME}|{NAME}\s*(?:$|[?,多要租]))"
 # What looks like a number, or holds digits, and is none. Tried in this order; the first word names the token's role.
 LITERALS = tuple((role, re.compile(pattern, re.ASCII)) for role, pattern in (
     ("clock", r"\d{1,3}:[0-5]\d:[0-5]\d(?![\d:])"),
@@ -31,7 +45,10 @@ LITERALS = tuple((role, re.compile(pattern, re.ASCII)) for role, pattern in (
     ("skip", r"(?:\d{1,2}|[一二三四五六七八九]|十[一二]?)月(?:\d{1,2}[日号]|[一二三四五六七八九十]+[日号]|份|初|底|中旬)?"),
     ("skip", r"(?:周|星期|礼拜)[一二三四五六日天](?![天个小张台次月])"),
     ("skip", r"第\s?(?:\d+|[一二三四五六七八九十几]+)[个张台块条步]?|(?:no\.?|#|top)[\s-]*\d+|[几数][十百千万亿]+"),
-    ("skip", r"百八十|一点(?=一[个小天周台张])|十分(?!钟)|[一二三四五六七八九十]分之[一二三四五六七八九]|[23]d(?![a-z0-9])"),
+    ("skip", r"百八十|一点(?=一[个小天周台张])|十分(?!钟)|[一二三四五六七八九十]分之[一二三四五六七八九]"),
+    ("skip", rf"[23]d(?![a-z0-9])(?!{AFTER_DAYS})(?:(?<!{NAME}..)(?<!{NAME} ..)(?<![跑租用开训张台卡块周时*,;，、]..)"
+             r"(?<![跑租用开训张台卡块周时*,;，、] ..)(?<!for ..)(?<!run ..)(?<!runs ..)(?<!need ..)(?<!last ..)"
+             r"(?<!takes ..)(?<!within ..)(?<![\dsx] ..))"),  # 3D films, but not "run for 3d"
     ("skip", r"(?:cuda|cudnn|python|pytorch|torch|ubuntu|debian|centos|windows|driver|version|pcie|gen|版本|驱动|端口)"
              r"\s?-?\d+(?:\.\d+)*(?:\s?x\d+)?(?!\s?[张台卡])"),
     ("name", r"[1-5]0[5-9]0\s?(?:d|ti|super)(?![a-z0-9])"),
@@ -47,19 +64,20 @@ HARDWARE = {
 }  # named by a number
 # kind, unit, size in that unit: spellings ("_" stands for a space or hyphen). MB and seconds are given in GB and minutes.
 UNITS = """
-count card 1: 张 卡 片 gpu gpus card cards 显卡 graphics_card graphics_cards video_card
+count card 1: 张 卡 片 gpu gpus card cards pcs pc unit units 显卡 graphics_card graphics_cards video_card
 count machine 1: 台 机 机器 服务器 节点 实例 主机 备机 机子 machine machines server servers node nodes instance instances box boxes vm vms
 count pair 2: 对
 duration minute 0.0166666666666666666666666667: 秒 秒钟 s sec secs second seconds
 duration minute 1: 分钟 分 min mins minute minutes
 duration hour 1: 小时 时 钟头 h hr hrs hour hours
-duration hour 12: 夜 晚 晚上 宿 night nights overnight 通宵
+duration hour 0.25: 刻钟 quarter_of_an_hour quarters_of_an_hour
+duration hour 12: 夜 晚 晚上 宿 night nights evening evenings overnight 通宵
 duration hour 48: 周末 weekend weekends
 duration day 1: 天 日 工作日 d day days workday workdays working_day working_days business_day business_days
 duration week 1: 周 星期 礼拜 week weeks wk wks
 duration week 2: fortnight fortnights
 duration month 1: 月 month months mo mos
-duration quarter 1: 季度 季 quarter quarters
+duration quarter 1: 季度 季 quarter quarters quarter_of_a_year quarters_of_a_year
 duration year 1: 年 year years yr yrs
 duration gpu-hour 1: 卡时 卡小时 gpu小时 gpu_小时 gpu时 gpu_h gpu_hr gpu_hrs gpu_hour gpu_hours card_hour card_hours
 money CNY 1: ¥ 元 块 块钱 元钱 圆 rmb cny yuan kuai 人民币
@@ -199,16 +217,49 @@ def scan(text: str) -> list[Token]:
 def _token_at(text: str, at: int, before: Sequence[Token]) -> Token:
     if space := re.compile(r"\s+").match(text, at):
         return Token("break" if "\n" in space[0] else "space", at, space.end(), "")
+    if span := clock_span(text, at):
+        return Token("span", at, span[0], text[at : span[0]], None, Unit("duration", "hour", span[1]))
     for role, pattern in LITERALS:
         if match := pattern.match(text, at):
             return Token(role, at, match.end(), match[0])
-    if match := _SPELLING.match(text, at):
+    if (match := _SPELLING.match(text, at)) and not text.startswith(VAGUE_ONE, at):
         role, unit = LEXICON[_key(match[0])]
         return Token(role, at, match.end(), match[0], None, unit)
     if number := read_number(text, at):
         return _number_token(text, at, number, before)
     word = re.compile(r"[a-z][a-z_']*|.", re.DOTALL).match(text, at)
     return Token("word", at, word.end() if word else at + 1, word[0] if word else "")
+
+
+def clock_span(text: str, at: int) -> tuple[int, Decimal] | None:
+    """Where a span of clock times that starts at `at` ends, and its length in hours; None where none starts."""
+    if at and text[at].isdigit() and (text[at - 1].isdigit() or text[at - 1] in ":.-/"):
+        return None
+    match = next((found for pattern in CLOCK_SPANS if (found := pattern.match(text, at))), None)
+    if match is None:
+        return None
+    start, end = (_hour(match[f"h{side}"], match[f"p{side}"]) for side in "12")
+    half_day = 12
+    if match["p1"] and not match["p2"] and start >= half_day and start < end + half_day:
+        end += half_day  # 下午2点到6点
+    if match["p2"] and not match["p1"] and match["p2"].isascii() and start + half_day < end:
+        start += half_day  # 2-6pm
+    minutes = [Decimal(30 if match[f"m{side}"] == "半" else int(match[f"m{side}"] or 0)) for side in "12"]
+    hours = (end - start + (minutes[1] - minutes[0]) / 60) % 24
+    return (match.end(), hours + 24 * (hours <= 0)) if max(start, end) <= 24 else None
+
+
+def _hour(written: str, part_of_day: str | None) -> int:
+    """The hour 0-24 of a clock time, given am, pm or a Chinese word for the part of the day."""
+    ones = written.removeprefix("十")
+    hour = int(written) if written.isdigit() else 10 * (ones != written) + (DIGITS[ones] if ones else 0)
+    if not part_of_day or hour > 12:
+        return hour
+    if part_of_day[0] in "p下傍":
+        return hour % 12 + 12
+    if part_of_day[0] in "今晚夜深":
+        return hour % 12 + 12 * (5 <= hour < 12)
+    return 12 if part_of_day == "中午" and hour == 12 else hour % 12 if part_of_day[0] in "a凌半" else hour
 
 
 def _key(written: str) -> str:

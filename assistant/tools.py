@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from assistant.calculator import inference_memory, rental, training_time
+from assistant.calculator import inference_memory, purchase, rental, training_time
 from assistant.calculator.calculation import Calculation
 from assistant.evidence import Call, Language
 
@@ -40,7 +40,10 @@ CALCULATORS: dict[str, Calculator] = {
     "price_difference": Calculator(rental.ComparisonInput, rental.price_difference),
     "average_price": Calculator(rental.AmountsInput, rental.average_price),
     "sum_of_costs": Calculator(rental.AmountsInput, rental.sum_of_costs),
+    "purchase_cost": Calculator(purchase.PurchaseCostInput, purchase.purchase_cost),
+    "purchasable_cards": Calculator(purchase.PurchasableCardsInput, purchase.purchasable_cards),
     "run_difference": Calculator(training_time.RunDifferenceInput, training_time.run_difference),
+    "run_total": Calculator(training_time.RunTotalInput, training_time.run_total),
     "run_speed": Calculator(training_time.RunSpeedInput, training_time.run_speed),
     "run_estimate": Calculator(training_time.RunEstimateInput, training_time.run_estimate),
     "run_cost": Calculator(training_time.RunCostInput, training_time.run_cost),

@@ -120,8 +120,8 @@ def _inherit(old: Slots, now: Reading) -> Slots:
         count = max((count or 1) + now.count_delta, 1)
     if not same_subject:  # another card or cloud is not what the user's own price was for
         kept["price_per_hour"] = new.price_per_hour
-    if now.all_clouds:
-        kept["providers"] = ()
+    if now.all_clouds or (now.aspects & {"cheapest", "dearest"} and not new.providers):
+        kept["providers"] = ()  # "anything cheaper?" looks beyond the cloud talked about
     items = new.items or (old.items if same_subject and not now.count_delta and new.count is None else ())
     slots = replace(new, **kept, count=count, items=items, pairs=new.pairs or (old.pairs if same_subject else ()))
     return _scaled(slots, now)
@@ -165,7 +165,10 @@ def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str
             "speedup",
             set(s.gpus) == {"H100", "A100"} and (_long(s) or "break_even" in has) and intent != "cost" and not s.count,
         ),
+        ("speedup", set(s.gpus) == {"H100", "A100"} and "fast" in has and "price" not in has),
         ("training_time", _is_run(s, has) and answerable),
+        ("cost", "price" in has and _long(s) and bool(s.gpus or s.workloads) and intent in ("document", "memory")),
+        ("document", "use" in has and "price" not in has and intent in PRICE_INTENTS),
         ("memory", bool(s.workloads) and intent in ("document", "memory")),
         ("price", host and (intent == "memory" or (intent == "document" and bool(s.providers)))),
         ("document", intent == "buy_price" and "server" in has),

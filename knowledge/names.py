@@ -61,9 +61,32 @@ UNKNOWN_CHINESE_CLOUD = re.compile(
 UNKNOWN_ENGLISH_CLOUD = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z]{2,}cloud|[A-Za-z]+Cloud|[A-Z][A-Za-z]+ Cloud)(?![A-Za-z0-9])"
 )
+# The capitalised word after "on", "at", "from": Scaleway, TensorWave; not CUDA (all capitals) nor GPT4 (a digit).
+UNKNOWN_PROVIDER = re.compile(
+    r"(?:(?<![A-Za-z0-9])(?:on|at|from|with)|^(?:On|At|From|With)) (?P<name>[A-Z][A-Za-z]*[a-z][A-Za-z]*(?:\.(?:ai|com|io))?)(?![\w-])"
+)
+ABOUT_PRICES = re.compile(
+    r"price|pric(?:ey|ing)|cost|rent|cheap|how much|charge|per hour|an hour|hourly|budget|expensive|价|钱|租|贵", re.I
+)
+# Capitalised words that name no provider.
+_ORDINARY = """
+a an all any average best both can chinese domestic each english every foreign hardware her his how i in is it its my one our
+part please same some spot demand premise premises tell that the their these this those top two three what when where which
+who why your you
+monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+october november december christmas
+china beijing shanghai shenzhen hangzhou hong taiwan singapore japan korea india europe germany america us asia
+nvidia amd intel geforce quadro radeon tesla tensor hopper ampere turing volta blackwell ada nvlink pcie gpu gpus tpus
+lora qlora peft llama qwen mistral mixtral deepseek gemma gemini bert gpt chatgpt claude glm baichuan internlm yi phi
+whisper stable diffusion flux comfy comfyui alpaca vicuna bloom unsloth accelerate trainer adam adamw
+linux windows ubuntu debian centos mac macos docker kubernetes slurm ray python java rust pytorch torch tensorflow keras
+jax deepspeed megatron hugging huggingface transformers triton ollama jupyter excel github reddit wikipedia youtube
+google meta openai anthropic microsoft apple
+"""
+NO_PROVIDERS = frozenset(_ORDINARY.split())
 # Clouds in general, which name no provider: 国内云, the Cloud.
 CLOUDS_IN_GENERAL = re.compile(
-    r"(?:.*(?:国内|国外|海外|境外|中国|美国|主流|公有|私有|公共|混合|其他|其它|本地|自己|我们|便宜|推荐)|[大方白乌阴星])云"
+    r"(?:.*(?:国内|国外|海外|境外|中国|美国|主流|公有|私有|公共|混合|其他|其它|本地|自己|我们|便宜|推荐|全部|所有|别的|其余|另外|任何|任意)|[部大方白乌阴星])云"
     r"|(?:an?|ai|and|any|are|best|big|can|cheap|cheapest|chinese|compare|do|does|domestic|each|every|for|foreign|from|gpu"
     r"|hybrid|in|is|local|major|multi|my|no|of|on|one|or|other|our|own|point|private|public|rent|should|some|that|the"
     r"|this|to|use|using|vs|what|which|with|word|your) ?cloud",
@@ -180,6 +203,18 @@ def _unknown(text: str, found: Sequence[Link]) -> list[Link]:
             words = match.group()
             if not _overlaps(match.start(), match.end(), [*found, *links]) and not CLOUDS_IN_GENERAL.fullmatch(words):
                 links.append(Link("unknown", words, words, match.start(), match.end()))
+    return links + _unknown_providers(text, [*found, *links])
+
+
+def _unknown_providers(text: str, found: Sequence[Link]) -> list[Link]:
+    """Capitalised words where a provider would stand, in a text about GPUs or prices."""
+    priced, gpus = ABOUT_PRICES.search(text), any(item.kind == "gpu" for item in found)
+    links = []
+    for match in UNKNOWN_PROVIDER.finditer(text):
+        word, start, end = match["name"], *match.span("name")
+        about = priced or (gpus and not match.group().lower().startswith("with"))
+        if about and word.lower() not in NO_PROVIDERS and not _overlaps(start, end, found):
+            links.append(Link("unknown", word, word, start, end))
     return links
 
 

@@ -150,6 +150,34 @@ def test_a_code_or_cloud_in_no_table_is_unknown_and_never_its_neighbour(text: st
     assert found(text) == [("unknown", words)]
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("A100 on Scaleway?", "Scaleway"),
+        ("How much is an A100 on Cloudflare", "Cloudflare"),
+        ("A100 at Fluidstack", "Fluidstack"),
+        ("rent an A100 from TensorWave", "TensorWave"),
+        ("what does an A100 cost with Crusoe", "Crusoe"),
+        ("On Scaleway, what is an A100?", "Scaleway"),
+        ("A100 on Scaleway 多少钱", "Scaleway"),
+    ],
+)
+def test_a_capitalised_word_where_a_provider_stands_is_an_unknown_provider(text: str, word: str) -> None:
+    assert ("unknown", word) in found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "price of an A100 on Monday", "Cost of an A100 with PyTorch on Linux", "rent A100 from Chinese clouds", "A100 with LoRA",
+        "A100 at Alibaba", "A100 on Which cloud?", "A100 with CUDA", "the office is at Greenwich", "A100 with Megatron",
+        "全部云的 A100", "所有云的 A100", "别的云 A100 多少钱", "其他云 A100 多少钱", "任意云的 A100",
+    ],
+)  # fmt: skip
+def test_ordinary_capitalised_words_and_clouds_at_large_are_no_unknown_providers(text: str) -> None:
+    assert "unknown" not in [kind for kind, _ in found(text)]
+
+
 def test_an_unknown_cloud_beside_a_known_card_is_not_overlooked() -> None:
     assert found("小鸟云和腾讯云的 A100 哪个便宜") == [
         ("unknown", "小鸟云"), ("provider", "tencent"), ("gpu", "A100"),

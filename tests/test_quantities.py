@@ -59,6 +59,37 @@ COUNTS = {
     "2 x 24GB 4090": ["count 2", "memory 24 GB"], "租 -2 张 A100": "count -2 card", "加到8张": "count 8 card", "至少4张": "count 4 card", "what about 4 cards": "count 4 card",
     "两台腾讯T4加一台火山T4": ["count 2 machine", "count 1 machine"], "1e30 张": "count 1000000000000000000000000000000 card",
 }  # fmt: skip
+# Fractions, sums and large numbers stand here as they are written; callers refuse what cannot be rented.
+HARD_COUNTS = {
+    "20000 A100": "count 20000", "1000000 A100s": "count 1000000", "39333 ChatGLM2": "bare 39333", "8pcs": "count 8 card",
+    "4 units of A100": "count 4 card", "8 pcs A100": "count 8 card", "x8 A100": "count 8", "half an A100": "count 0.5",
+    "半张A100": "count 0.5 card", "0.5 A100": "count 0.5", "28.64 A100": "bare 28.64", "¥0.5 A100": "money 0.5 CNY",
+    "A100*4*24h": ["count 4", "duration 24 hour"], "A100 x4 x 24h": ["count 4", "duration 24 hour"], "4块T4": "count 4 card",
+    "月预算五万块 腾讯T4能开多少张": ["duration 1 month", "money 50000 CNY"], "2万块火山T4能租多久": "money 20000 CNY",
+    "五百块腾讯T4能跑几天": "money 500 CNY", "500块A100能租多久": "money 500 CNY", "预算八块T4": "money 8 CNY",
+    "手头有4块T4": "count 4 card", "租500块A100": "count 500 card", "有预算买两块A100": "count 2 card",
+    "两块腾讯A100一天多少钱": ["count 2 card", "duration 1 day"],
+}  # fmt: skip
+HARD_DURATIONS = {
+    "2d": [], "A100 2d多少钱": "duration 2 day", "how much is A100 for 3d": "duration 3 day", "3D 电影": [], "3D film": [],
+    "一刻钟": "duration 0.25 hour", "a quarter of an hour": "duration 0.25 hour", "个把月": "duration 1 month ~",
+    "三四天": "duration 3..4 day ~", "a quarter of a year": "duration 1 quarter", "half of a year": "duration 0.5 year",
+    "overnight (10pm-8am)": "duration 10 hour", "22:00-08:00": "duration 10 hour", "晚上10点到早上8点": "duration 10 hour",
+    "2-6pm": "duration 4 hour", "下午两点到六点半": "duration 4.5 hour", "晚上12点到8点": "duration 8 hour",
+    "每天晚上10点到早上8点": "hours_per_day 10 hour", "weekend (48h)": "duration 48 hour", "周末(40小时)": "duration 40 hour",
+    "按744小时一个月算": "duration 744 hour", "with a month of 744 hours": "duration 744 hour", "三个月,按744小时算": "duration 2232 hour",
+    "一个月(744小时)": "duration 744 hour",
+}  # fmt: skip
+WEEKS = {
+    "10 hrs a day, 5 days a week, for 4 weeks": ["hours_per_day 10 hour", "duration 20 day"],
+    "每天10小时,每周5天,跑4周": ["hours_per_day 10 hour", "duration 20 day"],
+    "2 evenings a week, 6 hours each, four weeks": ["hours_per_day 6 hour", "duration 8 day"],
+    "每周两晚,每晚6小时,四周": ["hours_per_day 6 hour", "duration 8 day"],
+    "3 days a week, 8 hours a day for a year": ["hours_per_day 8 hour", "duration 156 day ~"],
+    "每周3天,每天8小时,一年": ["hours_per_day 8 hour", "duration 156 day ~"],
+    "8 hours a day, 5 days a week": ["hours_per_day 8 hour", "duration 5 day"],
+    "a couple of evenings a week (6 hours each, 2 evenings), four weeks": ["hours_per_day 6 hour", "duration 8 day ~"],
+}  # fmt: skip
 DURATIONS = {
     "72 小时": "duration 72 hour", "72h": "duration 72 hour", "72hrs": "duration 72 hour", "72 hours": "duration 72 hour",
     "72个钟头": "duration 72 hour", "三天三夜": "duration 3 day", "一整天": "duration 1 day", "一天": "duration 1 day",
@@ -160,7 +191,11 @@ MIXED = {
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [row for table in (COUNTS, DURATIONS, HOURS_PER_DAY, MONEY, OTHERS, MIXED) for row in table.items()],
+    [
+        row
+        for table in (COUNTS, HARD_COUNTS, DURATIONS, HARD_DURATIONS, WEEKS, HOURS_PER_DAY, MONEY, OTHERS, MIXED)
+        for row in table.items()
+    ],
 )
 def test_reads_every_quantity_and_nothing_else(text: str, expected: str | list[str]) -> None:
     assert read(text) == ([expected] if isinstance(expected, str) else expected)

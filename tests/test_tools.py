@@ -14,6 +14,9 @@ from assistant.tools import CALCULATORS, ToolError, calculate, calculate_json, c
 
 # One valid call of every calculator, and the main value worked out by hand.
 EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
+    "purchase_cost": ({"cards": 8, "price_per_card": 110000}, "880000"),
+    "purchasable_cards": ({"budget": 100000, "price_per_card": 14599}, "6"),
+    "run_total": ({"seconds": [5348, 20708]}, "26056"),
     "period_hours": ({"value": 2, "unit": "week"}, "336"),
     "rental_cost": ({"gpus": 4, "hours": 72, "price_per_hour": "28.64"}, "8248.32"),
     "budget_hours": ({"budget": 5000, "price_per_hour": "11.28"}, "443.26"),

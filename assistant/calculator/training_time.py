@@ -45,6 +45,21 @@ def run_difference(given: RunDifferenceInput) -> Calculation:
     )  # fmt: skip
 
 
+class RunTotalInput(Frozen):
+    """The times of several runs, in seconds."""
+
+    seconds: Annotated[tuple[Seconds, ...], Field(min_length=1)]
+
+
+def run_total(given: RunTotalInput) -> Calculation:
+    """Sum of the times, and that sum in hours."""
+    total = sum(given.seconds)
+    return Calculation(
+        value=Decimal(total), unit="second", formula=f"{' + '.join(map(clock, given.seconds))} = {clock(total)}",
+        outputs={"total_seconds": total, "total": clock(total), "hours": money(Decimal(total) / 3600)},
+    )  # fmt: skip
+
+
 class RunSpeedInput(Frozen):
     """One run: rows trained and seconds taken."""
 

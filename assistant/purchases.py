@@ -1,0 +1,255 @@
+"""Answers about buying cards: prices, orders, budgets, two cards compared, and buying against renting.
+
+Printed prices of the card alone and calculators only; it knows no server, no tax and no price of today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from assistant import prices, render
+from assistant.calculator.calculation import number
+from assistant.evidence import Finding
+from assistant.ledger import Ledger
+from assistant.understand import Request
+from knowledge.catalog import Purchase
+
+
+def buy(request: Request, book: Ledger) -> Finding:
+    """Purchase prices of cards, with what was asked of them first: an order, a budget, a difference, an extreme."""
+    if refusal := prices.refuse_unknown(request, book):
+        return refusal
+    s = request.slots
+    purchases = book.catalog.find_purchases(s.gpus)
+    if not purchases:
+        return _unpriced(request, book)
+    if s.money and (s.money_currency or "CNY") != "CNY":
+        return book.finding("needs_detail", book.say(
+            "购卡价是人民币，而你的金额不是；请给出人民币金额。", "The card prices are in CNY but your amount is not; please give it in CNY."))  # fmt: skip
+    mark = book.cite_purchases(purchases)
+    heads = _headlines(request, purchases, book)
+    heads[0] += book.say(mark, f" {mark}")
+    body = _price_table(purchases, book) if len(purchases) > 1 else _remark(purchases[0], book)
+    note = book.say(
+        "这些是 2023 年讲义里的参考价，日期未注明，只是单卡，不含服务器。",
+        "These are reference prices of a 2023 handout, undated, for the card alone without a server.",
+    )
+    return book.finding("answered", "  \n".join(heads), body, _gaps(request, purchases, book), note)
+
+
+def buy_or_rent(request: Request, book: Ledger) -> Finding | None:
+    """Purchase price against hourly rent: after how many hours the rent has cost as much. None without a purchase price."""
+    gpu = request.slots.gpus[0]
+    purchases = book.catalog.find_purchases([gpu])
+    if not purchases or request.slots.unknown:
+        return None
+    bought = purchases[0]
+    bought_mark = book.cite_purchases(purchases)
+    card = book.say(
+        f"{gpu} 单卡购价 {number(bought.price)} 元{bought_mark}",
+        f"one {gpu} card costs {number(bought.price)} CNY {bought_mark}",
+    )
+    offers = book.catalog.find_offers([gpu], request.slots.providers)
+    own = request.slots.price_per_hour
+    if own and (request.slots.price_currency or "CNY") != "CNY":
+        return book.finding("needs_detail", book.say(
+            f"{card}；你的租价不是人民币，请给出汇率或人民币租价。",
+            f"{card[0].upper()}{card[1:]}; your rent is not in CNY: please give it in CNY."))  # fmt: skip
+    rates = (
+        [(book.say("你给的租价", "your rent"), own)]
+        if own
+        else [(render.name("provider", o.provider, book.language), o.price) for o in offers]
+    )
+    if not rates:
+        return book.finding("needs_detail", book.say(
+            f"{card}；知识库里没有 {gpu} 的租用时价，无法比较。请告诉我租价（元/小时）和每天用几小时。",
+            f"{card[0].upper()}{card[1:]}; no hourly rent is known for the {gpu}, so the two cannot be compared. What rent (CNY/hour) do you pay, and how many hours a day?"))  # fmt: skip
+    mark = book.cite_offers(offers) if offers and not own else ""
+    return book.finding("answered", *_paid_for(request, bought, rates, card, mark, book))
+
+
+def _paid_for(
+    request: Request, bought: Purchase, rates: Sequence[tuple[str, Decimal]], card: str, mark: str, book: Ledger
+) -> list[str]:
+    """After how many hours of each rent the card is paid for."""
+    a_day = request.slots.hours_per_day or Decimal(24)
+    rows = []
+    for label, price in rates:
+        out = book.compute("budget_hours", budget=bought.price, price_per_hour=price, hours_per_day=a_day).outputs
+        rows.append([label, number(price), f"{out['hours']:,}", f"{out['days']:,}"])
+    head = book.say(f"**租满 {rows[0][2]} 小时（{rows[0][0]}，{rows[0][1]} 元/小时）就等于一张卡的购价**{mark}；{card}。用得比这少，租更省；长期天天用，买更省。",
+                    f"**After {rows[0][2]} hours of rent ({rows[0][0]}, {rows[0][1]} CNY/hour) the card is paid for** {mark}; {card}. For less use rent, for steady use over years buy.")  # fmt: skip
+    body = render.table(
+        [
+            book.say("租自", "Rent from"),
+            book.say("租价（元/小时）", "Rent (CNY/hour)"),
+            book.say("等于购价的小时数", "Hours until paid for"),
+            book.say(f"天数（每天 {number(a_day)} 小时）", f"Days at {number(a_day)} hours a day"),
+        ],
+        rows,
+    )
+    note = book.say(
+        "只比较卡价与租价：未计服务器、电费、机房、运维和残值；两边价格都未注明日期。",
+        "Card price against rent only: server, power, hosting, staff and resale are left out; neither price is dated.",
+    )
+    return [head, body, note]
+
+
+def _headlines(request: Request, purchases: Sequence[Purchase], book: Ledger) -> list[str]:
+    """What was asked, most special first: money at hand, an order, two cards against each other, the list's ends."""
+    counts = _counts(request, purchases)
+    if money := request.slots.money:
+        within = [p for p in purchases if p.price <= money] or purchases[:1]
+        return _affordable(money, purchases if request.slots.gpus else within, counts, book)
+    if len(purchases) == 2 and "how_many" in request.aspects:
+        return _instead(request, purchases, book)
+    if counts:
+        return _order(request, purchases, counts, book)
+    if len(purchases) == 1:
+        return [book.say(f"**{purchases[0].gpu} 购卡价：{number(purchases[0].price)} 元/张**",
+                         f"**One {purchases[0].gpu} costs {number(purchases[0].price)} CNY to buy**")]  # fmt: skip
+    heads = (
+        []
+        if len(purchases) == 2 and request.aspects & {"difference", "ratio", "percent"}
+        else [_ends(request, purchases, book)]
+    )
+    if len(purchases) == 2 or request.aspects & {"difference", "ratio", "percent"}:
+        heads.append(_gap(request, purchases[0].gpu, purchases[0].price, purchases[-1].gpu, purchases[-1].price, book))
+    if "average" in request.aspects:
+        mean = book.compute("average_price", amounts=[p.price for p in purchases])
+        heads.insert(0, book.say(f"**平均 {number(mean.value)} 元/张**（{mean.formula}）", f"**Average: {number(mean.value)} CNY per card** ({mean.formula})"))  # fmt: skip
+    return heads
+
+
+def _counts(request: Request, purchases: Sequence[Purchase]) -> dict[str, int]:
+    """How many of each card are wanted; empty where only prices are."""
+    s = request.slots
+    if s.items:
+        return {item.gpu: item.count for item in s.items}
+    both = s.count == len(s.gpus) > 1  # "these two cards" counts the names, not an order
+    return {p.gpu: s.count for p in purchases} if s.count and s.count > 1 and s.gpus and not both else {}
+
+
+def _cards(count: int, gpu: str, book: Ledger) -> str:
+    return book.say(f"{count:,} 张 {gpu}", f"{count:,} {gpu} card{'' if count == 1 else 's'}")
+
+
+def _affordable(budget: Decimal, purchases: Sequence[Purchase], counts: Mapping[str, int], book: Ledger) -> list[str]:
+    """How many of each card the money buys and what is left; whether it is enough where a number was said."""
+    lines, amount = [], number(budget)
+    for purchase in purchases:
+        wanted = counts.get(purchase.gpu, 1)
+        result = book.compute("purchasable_cards", budget=budget, price_per_card=purchase.price, cards=wanted)
+        out = {key: number(Decimal(value)) for key, value in result.outputs.items() if key != "currency"}
+        whole, many = int(result.value), _cards(int(result.value), purchase.gpu, book)
+        if purchase.gpu in counts:
+            lines.append(_verdict(out, _cards(wanted, purchase.gpu, book), amount, book))
+        elif not whole:
+            lines.append(book.say(f"**{amount} 元不够买 1 张 {purchase.gpu}**：单价 {number(purchase.price)} 元，还差 {out['wanted_short_by']} 元。",
+                                  f"**{amount} CNY does not buy one {purchase.gpu}**: it costs {number(purchase.price)} CNY, {out['wanted_short_by']} CNY more."))  # fmt: skip
+            continue
+        else:
+            lines.append(book.say(f"**{amount} 元能买 {many}**，剩 {out['left_over']} 元。",
+                                  f"**{amount} CNY buys {many}**, with {out['left_over']} CNY left over."))  # fmt: skip
+        if len(purchases) == 1:
+            lines.append(render.formula(result.formula, book.language))
+    return lines
+
+
+def _verdict(out: Mapping[str, str], cards: str, amount: str, book: Ledger) -> str:
+    if out["wanted_short_by"] == "0":
+        return book.say(f"**够**：{cards} 要 {out['wanted_cost']} 元，{amount} 元买完还剩 {out['wanted_left_over']} 元。",
+                        f"**Enough**: {cards} cost {out['wanted_cost']} CNY, which leaves {out['wanted_left_over']} of {amount} CNY.")  # fmt: skip
+    return book.say(f"**不够**：{cards} 要 {out['wanted_cost']} 元，{amount} 元还差 {out['wanted_short_by']} 元，最多买 {out['cards']} 张。",
+                    f"**Not enough**: {cards} cost {out['wanted_cost']} CNY, {out['wanted_short_by']} CNY more than {amount} CNY; that buys {out['cards']} at most.")  # fmt: skip
+
+
+def _instead(request: Request, purchases: Sequence[Purchase], book: Ledger) -> list[str]:
+    """The price of the dearer card (or of so many) spent on the cheaper one."""
+    low, high = purchases
+    count = next((item.count for item in request.slots.items if item.gpu == high.gpu), request.slots.count or 1)
+    cost = book.compute("purchase_cost", cards=count, price_per_card=high.price)
+    result = book.compute("purchasable_cards", budget=cost.value, price_per_card=low.price)
+    left = number(Decimal(result.outputs["left_over"]))
+    head = book.say(f"**{_cards(count, high.gpu, book)} 的钱（{number(cost.value)} 元）能买 {_cards(int(result.value), low.gpu, book)}**，剩 {left} 元。",
+                    f"**The money for {_cards(count, high.gpu, book)} ({number(cost.value)} CNY) buys {_cards(int(result.value), low.gpu, book)}**, with {left} CNY left over.")  # fmt: skip
+    return [head, render.formula(result.formula, book.language)]
+
+
+def _order(request: Request, purchases: Sequence[Purchase], counts: Mapping[str, int], book: Ledger) -> list[str]:
+    """What so many cards cost; of several kinds also the sum, or the difference where that was asked."""
+    lines, costs = [], []
+    for purchase in purchases:
+        count = counts.get(purchase.gpu, 1)
+        result = book.compute("purchase_cost", cards=count, price_per_card=purchase.price)
+        costs.append((_cards(count, purchase.gpu, book), result.value))
+        lines.append(book.say(f"**{costs[-1][0]}：{number(result.value)} 元**", f"**{costs[-1][0]}: {number(result.value)} CNY**"))  # fmt: skip
+        lines.append(render.formula(result.formula, book.language))
+    if len(costs) == 1:
+        return lines
+    if len(costs) == 2 and request.aspects & {"difference", "ratio", "percent", "cheapest", "dearest"}:
+        (low, cheaper), (high, dearer) = sorted(costs, key=lambda cost: cost[1])
+        return [_gap(request, low, cheaper, high, dearer, book), *lines]
+    if not request.slots.items:
+        return lines
+    total = book.compute("sum_of_costs", amounts=[cost for _, cost in costs])
+    return [book.say(f"**合计 {number(total.value)} 元**", f"**{number(total.value)} CNY in all**"), *lines, render.formula(total.formula, book.language)]  # fmt: skip
+
+
+def _ends(request: Request, purchases: Sequence[Purchase], book: Ledger) -> str:
+    low, high = purchases[0], purchases[-1]
+    ends = [book.say(f"最便宜的是 {low.gpu}（{number(low.price)} 元）", f"cheapest is the {low.gpu} ({number(low.price)} CNY)"),
+            book.say(f"最贵的是 {high.gpu}（{number(high.price)} 元）", f"dearest is the {high.gpu} ({number(high.price)} CNY)")]  # fmt: skip
+    if "dearest" in request.aspects and "cheapest" not in request.aspects:
+        ends.reverse()
+    return book.say(f"购卡价**{ends[0]}**，{ends[1]}。", f"To buy, the **{ends[0]}**, the {ends[1]}.")
+
+
+def _gap(request: Request, low: str, cheaper: Decimal, high: str, dearer: Decimal, book: Ledger) -> str:
+    """The dearer against the cheaper: ratio first if that was asked."""
+    out = book.compute("price_difference", dearer=dearer, cheaper=cheaper).outputs
+    gap = number(Decimal(out["difference"]))
+    if not Decimal(out["difference"]):
+        return book.say(f"**{high} 与 {low} 同价**：{number(dearer)} 元。", f"**{high} and {low} cost the same**: {number(dearer)} CNY.")  # fmt: skip
+    both = book.say(f"{number(dearer)} 元对 {number(cheaper)} 元", f"{number(dearer)} against {number(cheaper)} CNY")
+    if "ratio" in request.aspects:
+        return book.say(f"**{high} 的价格是 {low} 的 {out['ratio']} 倍**：{both}，贵 {gap} 元（{out['surplus_percent']} %）。",
+                        f"**Price of {high}: {out['ratio']}x that of {low}**, {both}; {gap} CNY more ({out['surplus_percent']} %).")  # fmt: skip
+    return book.say(f"**{high} 比 {low} 贵 {gap} 元**：{both}，贵 {out['surplus_percent']} %，是 {out['ratio']} 倍（反过来便宜 {out['saving_percent']} %）。",
+                    f"**{high}: {gap} CNY more than {low}**, {both}; {out['surplus_percent']} % more, {out['ratio']}x (the other way round {out['saving_percent']} % less).")  # fmt: skip
+
+
+def _price_table(purchases: Sequence[Purchase], book: Ledger) -> str:
+    rows = [
+        [p.gpu, number(p.price), p.memory_as_printed or book.say("未印", "not printed"), book.say(p.remark_zh or "", p.remark_en or "")]
+        for p in purchases
+    ]  # fmt: skip
+    headings = [
+        book.say("显卡", "Card"),
+        book.say("价格（元/张）", "Price (CNY per card)"),
+        book.say("显存（印作）", "Memory as printed"),
+        book.say("备注", "Remark"),
+    ]
+    return render.table(headings, rows)
+
+
+def _remark(p: Purchase, book: Ledger) -> str:
+    """The price of the one card, and what is printed beside it."""
+    memory = book.say(f"，显存印作 {p.memory_as_printed}", f", memory printed as {p.memory_as_printed}") if p.memory_as_printed else ""  # fmt: skip
+    remark = book.say(f"；{p.remark_zh}" if p.remark_zh else "", f"; {p.remark_en}" if p.remark_en else "")
+    return book.say(f"{p.gpu} 单价 {number(p.price)} 元{memory}{remark}。", f"One {p.gpu}: {number(p.price)} CNY{memory}{remark}.")  # fmt: skip
+
+
+def _gaps(request: Request, purchases: Sequence[Purchase], book: Ledger) -> str:
+    """Cards that were named and have no purchase price."""
+    have = {p.gpu for p in purchases}
+    names = render.joined((render.name("gpu", g, book.language) for g in request.slots.gpus if g not in have), book.language)  # fmt: skip
+    return book.say(f"没有购卡价的：{names}。", f"No purchase price is known for: {names}.") if names else ""
+
+
+def _unpriced(request: Request, book: Ledger) -> Finding:
+    names = render.joined((render.name("gpu", g, book.language) for g in request.slots.gpus), book.language)
+    listed = render.joined((p.gpu for p in book.catalog.find_purchases()), book.language)
+    return book.finding("not_in_knowledge", book.say(
+        f"知识库里没有 {names} 的购卡价格。有购卡价的是：{listed}。", f"The knowledge base has no purchase price for {names}. It has one for: {listed}."))  # fmt: skip

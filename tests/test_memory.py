@@ -1,0 +1,53 @@
+"""GPU memory: verdicts in plain sentences, and no size or training row in place of what is not known."""
+
+from __future__ import annotations
+
+import pytest
+from test_answer import run
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("2张80G的卡能跑falcon 40b吗", "**够**：2 × 80 GB = 160 GB，高于所需的 85–100 GB。"),
+        ("Are 2 A100 80GB enough to run Falcon 40B?", "**Enough**: 2 × 80 GB = 160 GB, above the 85–100 GB asked for."),
+        ("Is one 80GB H100 enough for MPT-30B?", "one 80 GB H100 has 80 GB, exactly the 80 GB asked for"),
+        ("4张24G的卡能跑falcon 40b吗", "4 × 24 GB = 96 GB，过了下限 85 GB，没到上限 100 GB"),
+        ("falcon 40b 要多少显存", "85–100 GB 或更多的显存"),
+        ("8 张 24G 4090 够小规模微调吗", "**只按显存算不够**：8 × 24 GB = 192 GB，少于推荐配置的 320 GB；至少要 14 张"),
+        ("Are eight 24 GB 4090s enough for small-scale fine-tuning?", "8 × 24 GB = 192 GB, below the 320 GB"),
+        ("8张H100够小规模微调吗", "**只按显存算够**：8 × 80 GB = 640 GB，高于推荐配置的 320 GB"),
+        ("How many H100s for large-scale fine-tuning?", "at least 32 cards"),
+    ],
+)
+def test_verdict_compares_totals_in_a_plain_sentence(question: str, words: str) -> None:
+    _, result = run(question, "memory")
+    assert (result.status, result.verified, words in result.text) == ("answered", True, True), result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("llama 65b 推理要多少显存", "没有运行（推理）"),
+        ("How much GPU memory to run inference on LLaMA 65B?", "No memory need is known for running"),
+    ],
+)
+def test_training_row_never_poses_as_the_need_for_running(question: str, words: str) -> None:
+    _, result = run(question, "memory")
+    assert (result.status, result.verified) == ("not_in_knowledge", True), result.text
+    assert words in result.text.splitlines()[0]
+
+
+def test_training_question_still_gets_its_row() -> None:
+    _, result = run("训练 llama 65b 要多少卡", "memory")
+    assert (result.status, result.verified, "8,000 张 A100" in result.text) == ("answered", True, True)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["H100显存带宽多少", "A100 memory bandwidth?", "A100 算力多少 TFLOPS", "H100 功耗", "Does the A100 have NVLink?"],
+)
+def test_memory_size_never_answers_for_another_specification(question: str) -> None:
+    _, result = run(question, "memory")
+    assert (result.status, result.verified) == ("not_in_knowledge", True), result.text
+    assert "80 GB" not in result.text
