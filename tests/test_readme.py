@@ -1,0 +1,73 @@
+"""README claims: its answer, its tree, its commands and its settings are real."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from test_answer import run
+from typer.testing import CliRunner
+
+from assistant.cli import app
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_answer_shown_is_the_answer_given() -> None:
+    question = re.search(r'make ask Q="([^"]+)"', README)
+    assert question
+    _, result = run(question[1], "cost")
+    assert [line for line in result.text.split("\n") if line.strip() and line.strip() not in README] == []
+
+
+@pytest.mark.parametrize("folder", ["assistant", "knowledge", "ingest", "evals"])
+def test_tree_names_every_module(folder: str) -> None:
+    tree = README.split("## The tree")[1]
+    modules = {path.name for path in (ROOT / folder).glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert modules
+    assert {name for name in modules if not re.search(rf"\b{re.escape(name)}", tree)} == set()
+
+
+def test_tree_names_no_module_that_is_gone() -> None:
+    tree = README.split("## The tree")[1].split("```")[1]
+    there = {path.name for path in ROOT.rglob("*.py") if ".venv" not in path.parts}
+    assert set(re.findall(r"\b\w+\.py\b", tree)) - there == set()
+
+
+@pytest.mark.parametrize("line", re.findall(r"^gpu-advisor (?:calc|prices).*$", README, re.M))
+def test_command_runs(line: str) -> None:
+    result = CliRunner().invoke(app, shlex.split(line)[1:])
+    assert result.exit_code == 0, result.output
+    assert "28.64" in result.output
+
+
+def test_calc_command_gives_the_same_sum() -> None:
+    line = next(line for line in README.splitlines() if line.startswith("gpu-advisor calc rental_cost"))
+    assert json.loads(CliRunner().invoke(app, shlex.split(line)[1:]).output)["value"] == 8248.32
+
+
+@pytest.mark.parametrize("target", ["serve", "test", "ask"])
+def test_make_target_exists(target: str) -> None:
+    assert f"make {target}" in README
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.M)
+
+
+def test_every_setting_is_read_somewhere() -> None:
+    settings = re.findall(r"^\| `([A-Z_]+)` \|", README, re.M)
+    code = "".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("assistant", "knowledge")
+        for path in (ROOT / folder).glob("*.py")
+    )
+    assert len(settings) > 5
+    assert [name for name in settings if name not in code] == []
+
+
+def test_picture_is_there() -> None:
+    picture = re.search(r"!\[[^\]]*\]\(([^)]+)\)", README)
+    assert picture
+    assert (ROOT / picture[1]).stat().st_size > 10_000
