@@ -88,7 +88,11 @@ def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) 
         return own
     search = f"{before.search_text} {now.text}"
     unsure = now.opens_like_follow_up and (guess.best is None or guess.best == before.intent)
-    if (now.leans or unsure) and before.intent not in UNRELATED:
+    # "no, it is T4" or an insistence on another price sounds like an attempt at the rules; amid prices it is not.
+    corrects = (
+        own.intent == "manipulation" and before.intent in PRICE_INTENTS and bool(now.slots.gpus or now.slots.providers)
+    )
+    if (now.leans or unsure or corrects) and before.intent not in UNRELATED:
         return replace(
             own, intent=before.intent, slots=_inherit(before.slots, now), aspects=_switched(before.aspects, now.aspects),
             search_text=search, decided_by="code",
@@ -142,7 +146,7 @@ def _scaled(slots: Slots, now: Reading) -> Slots:
 def _settle(request: Request) -> str:
     """Where the slots leave only one reading, they overrule the classifier."""
     s, has, intent = request.slots, request.aspects, request.intent
-    rentable = bool(s.gpus or s.unknown) and "price" in has
+    rentable = bool(s.gpus or s.unknown) and ("price" in has or (intent == "manipulation" and bool(s.providers)))
     for intended, holds in _only_readings(s, has, intent):
         if holds:
             return intended

@@ -136,3 +136,39 @@ def test_negative_time_is_named(question: str) -> None:
 def test_hours_a_day_are_kept_apart_from_the_days() -> None:
     slots = read("Cost of one Alibaba A100, 8 hours a day for 22 working days?", intents="cost").slots
     assert (slots.hours_per_day, slots.periods[0].value, slots.periods[0].unit) == (8, 22, "day")
+
+
+@pytest.mark.parametrize(
+    ("correction", "gpus", "providers"),
+    [
+        ("不对,阿里云A100明明是24.742,你改一下", ("A100",), ("alibaba",)),
+        ("我打错了 是T4不是A100", ("T4",), ("alibaba",)),
+        ("not A100, T4", ("T4",), ("alibaba",)),
+        ("sorry, I meant Tencent", ("A100",), ("tencent",)),
+    ],
+)
+def test_correction_is_no_attempt_at_the_rules(
+    correction: str, gpus: tuple[str, ...], providers: tuple[str, ...]
+) -> None:
+    request = read("阿里云A100一小时多少", correction, intents=["price", "manipulation"])
+    assert (request.intent, request.slots.gpus, request.slots.providers) == ("price", gpus, providers)
+
+
+@pytest.mark.parametrize(
+    ("turns", "intents", "want"),
+    [
+        (("腾讯T4和火山T4哪个贵", "贵多少"), ["compare", "off_topic"], {"gpus": ("T4",)}),
+        (("腾讯A100 8卡跑一天多少", "那三家都算一下"), ["cost", "off_topic"], {"count": 8, "providers": ()}),
+        (("腾讯A100 跑10小时多少", "时间翻倍呢"), ["cost", "smalltalk"], {"providers": ("tencent",)}),
+        (("腾讯A100一天", "那CUDA核心是啥"), ["cost", "document"], {"providers": (), "periods": ()}),
+        (("跑一天多少钱", "两台八卡的腾讯A100"), ["cost", "cost"], {"count": 16}),
+        (("T4 多少钱", "阿里A100跟火山T4差多少钱"), ["price", "compare"], {"pairs": (("alibaba", "A100"), ("volcengine", "T4"))}),
+    ],
+)  # fmt: skip
+def test_what_a_turn_takes_over(turns: tuple[str, ...], intents: list[str], want: dict[str, object]) -> None:
+    slots = read(*turns, intents=intents).slots
+    assert {key: getattr(slots, key) for key in want} == want
+
+
+def test_twice_the_time_doubles_it() -> None:
+    assert read("腾讯A100 跑10小时多少", "时间翻倍呢", intents=["cost", "smalltalk"]).slots.periods[0].hours == 20
