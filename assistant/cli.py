@@ -1,4 +1,4 @@
-"""The command line: ask, calc, prices, models, knowledge, serve.
+"""The command line: ask, calc, prices, specs, models, knowledge, serve.
 
 Parses arguments and prints; what it prints is made elsewhere. Heavy modules are imported by the command that needs
 them, so `--help` and `calc` are instant.
@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -98,16 +99,78 @@ def prices_show(
     provider: Annotated[str, typer.Option(help="one provider")] = "",
     region: Annotated[str, typer.Option(help="one region")] = "",
     currency: Annotated[str, typer.Option(help="CNY, USD ...")] = "",
+    rate: Annotated[str, typer.Option(help="units of the other currency per USD, where no row has --currency")] = "",
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Rental prices, cheapest first, each with its source."""
-    from assistant.listing import UnknownNameError, find, offers_json, offers_table
+    """Rental prices, cheapest first, each with its date and source."""
+    from assistant.listing import MOST_SHOWN, UnknownNameError, find, offers_json, offers_table, read_rate
 
-    try:
-        offers = find(gpus or [], provider, region, currency)
-    except UnknownNameError as error:
-        _fail(str(error))
-    typer.echo(offers_json(offers) if as_json else offers_table(offers))
+    with _said_plainly():
+        try:
+            listing = find(
+                gpus or [], provider, region, currency, rate=read_rate(rate), limit=None if as_json else MOST_SHOWN
+            )
+        except UnknownNameError as error:
+            _fail(str(error))
+    typer.echo(offers_json(listing, date.today()) if as_json else offers_table(listing, date.today()))
+
+
+@prices_app.command("import")
+def prices_import(
+    file: Annotated[Path, typer.Argument(help="CSV, XLSX or Parquet; own columns, SkyPilot or gpuhunt")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would change, write nothing")] = False,
+    provider: Annotated[str, typer.Option(help="whose prices, where the file does not say")] = "",
+    currency: Annotated[str, typer.Option(help="of prices that state none")] = "",
+    as_of: Annotated[str, typer.Option(help="date of rows that state none")] = "",
+    allow_unusual: Annotated[bool, typer.Option("--allow-unusual", help="take prices outside the usual range")] = False,
+) -> None:
+    """Check a price file and take its rows; rejected lines are listed. `prices undo` takes it back."""
+    from assistant.price_commands import import_file
+    from ingest.price_formats import PriceFileError
+
+    with _said_plainly():
+        try:
+            text, taken = import_file(
+                file, provider=provider, currency=currency, as_of=as_of, allow_unusual=allow_unusual, dry_run=dry_run,
+                today=date.today(),
+            )  # fmt: skip
+        except PriceFileError as error:
+            _fail(str(error))
+    typer.echo(text)
+    if not taken:
+        sys.exit(1)
+
+
+@prices_app.command("undo")
+def prices_undo() -> None:
+    """Take the last import or refresh back."""
+    from assistant.price_commands import undo_import
+    from knowledge.price_snapshots import NothingToUndoError
+
+    with _said_plainly():
+        try:
+            typer.echo(undo_import())
+        except NothingToUndoError as error:
+            _fail(str(error))
+
+
+@prices_app.command("refresh")
+def prices_refresh(
+    providers: Annotated[list[str] | None, typer.Argument(help="PROVIDER ... (default: all)")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would change, write nothing")] = False,
+) -> None:
+    """Fetch current prices; a provider that fails keeps its rows."""
+    from assistant.price_commands import refresh_prices
+    from ingest.price_refresh import RefreshUnavailableError, UnknownProviderError
+
+    with _said_plainly():
+        try:
+            text, complete = refresh_prices(providers or [], dry_run=dry_run, today=date.today())
+        except (RefreshUnavailableError, UnknownProviderError) as error:
+            _fail(str(error))
+    typer.echo(text)
+    if not complete:
+        sys.exit(1)
 
 
 @models_app.command("list")
@@ -142,6 +205,18 @@ def knowledge_rebuild() -> None:
         index = build_index(home() / "index", builtin_passages(), load_embedder(), progress=_progress)
         typer.echo(f"{index.count()} passages")
         index.close()
+
+
+@app.command()
+def specs(
+    gpus: Annotated[list[str], typer.Argument(help="GPU ...")],
+    as_json: Annotated[bool, typer.Option("--json", help="every column; unknown ones are null")] = False,
+) -> None:
+    """Specifications of GPUs, each form a row of its own; TFLOPS are dense."""
+    from assistant.spec_listing import find_specs, specs_json, specs_text
+
+    found = find_specs(gpus)
+    typer.echo(specs_json(found) if as_json else specs_text(found))
 
 
 @app.command()
@@ -219,9 +294,17 @@ def _said_plainly() -> Iterator[None]:
     from assistant.owner import OwnerError
     from knowledge.embedding import EmbeddingModelError
     from knowledge.generation import IndexBrokenError
+    from knowledge.offer_store import SnapshotBrokenError
     from knowledge.weights import WeightsUnavailableError
 
-    plain = (BatchError, OwnerError, EmbeddingModelError, IndexBrokenError, WeightsUnavailableError)
+    plain = (
+        BatchError,
+        OwnerError,
+        EmbeddingModelError,
+        IndexBrokenError,
+        SnapshotBrokenError,
+        WeightsUnavailableError,
+    )
     try:
         yield
     except AdviceFailedError as error:

@@ -1,4 +1,4 @@
-"""The knowledge that ships with the product, as passages: one per document section and per table row.
+"""The knowledge that ships with the product, as passages: one per document section, table row or GPU's prices.
 
 Reads files and writes none. Does not search, and does not judge a fact: it carries what the files say.
 """
@@ -6,14 +6,14 @@ Reads files and writes none. Does not search, and does not judge a fact: it carr
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from ingest.rows import TABLES, BuiltinFormatError, Sources, read_rows, table_passages
+from ingest.rows import TABLES, BuiltinFormatError, Sources, read_rows, table_passages, width
+from ingest.table_passages import table_and_price_passages
 from knowledge.passage import Language, Passage
 
 Kind = Literal["text", "gap"]
@@ -54,7 +54,7 @@ def builtin_passages(documents: Path | None = None, tables: Path | None = None) 
     passages = [passage for document in read for passage in _document_passages(document, sources)]
     for table in TABLES:
         passages += table_passages(table, tables, sources)
-    return passages
+    return [*passages, *table_and_price_passages(tables, sources, MAX_WIDTH)]
 
 
 def _document(file: Path) -> Document:
@@ -128,7 +128,7 @@ def split(text: str, max_width: int = MAX_WIDTH) -> list[str]:
     """
     parts: list[str] = []
     for block in (piece for paragraph in re.split(r"\n\s*\n", text) for piece in _blocks(paragraph, max_width)):
-        if parts and _width(parts[-1]) + _width(block) <= max_width:
+        if parts and width(parts[-1]) + width(block) <= max_width:
             parts[-1] += "\n\n" + block
         else:
             parts.append(block)
@@ -138,17 +138,13 @@ def split(text: str, max_width: int = MAX_WIDTH) -> list[str]:
 def _blocks(paragraph: str, max_width: int) -> list[str]:
     lines = paragraph.strip("\n").splitlines()
     table = next((i for i, line in enumerate(lines) if re.fullmatch(r"\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*", line)), 0)
-    if not table or _width(paragraph) <= max_width:
+    if not table or width(paragraph) <= max_width:
         return ["\n".join(lines)] if lines else []
     caption, header, rows = lines[: table - 1], lines[table - 1 : table + 1], lines[table + 1 :]
     blocks, block = [], [*caption, *header]
     for row in rows:
-        if len(block) > len(header) and _width("\n".join([*block, row])) > max_width:
+        if len(block) > len(header) and width("\n".join([*block, row])) > max_width:
             blocks.append("\n".join(block))
             block = list(header)
         block.append(row)
     return [*blocks, "\n".join(block)]
-
-
-def _width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

@@ -1,12 +1,14 @@
-"""The built-in tables read out: each row a Chinese and an English passage, with the sources as readers see them.
+"""Built-in tables read out row by row, a Chinese and an English passage each, with the sources as readers see them.
 
-Only words, no arithmetic: typed rows for look-ups and calculators are the business of knowledge/catalog.py.
+Only words, no arithmetic: typed rows for look-ups and calculators are the business of knowledge/catalog.py. The
+hardware and price tables are read out in table_passages.py.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,28 @@ WORDS: dict[str, tuple[str, str]] = {  # coded cell values of the tables: (zh, e
     "enterprise-inference": ("企业级推理", "enterprise, inference"),
     "enterprise-graphics": ("企业级图形", "enterprise, graphics"),
     "data-centre": ("数据中心", "data centre"),
+    "launch-price": ("发售价", "launch price"),
+    "launch-price-approximate": ("发售价（约数）", "launch price (rounded)"),
+    "street": ("街价", "street price"),
+    "street-estimate": ("街价估计", "estimated street price"),
+    "spot": ("竞价", "spot"),
+    "spot-estimated": ("竞价（估计）", "spot (estimated)"),
+    "lowest-listed": ("最低挂牌价", "lowest listed"),
+    "marketplace-min": ("市场最低价", "marketplace minimum"),
+    "monthly": ("包月", "monthly"),
+    "community": ("社区机器", "community machine"),
+    "median": ("中位数", "median"),
+    "dynamic": ("浮动价", "price floats"),
+    "gpu-only": ("只含 GPU", "GPU only"),
+    "compute-only": ("只含计算部分", "compute part only"),
+    "per-chip": ("每芯片", "per chip"),
+    "marketplace-minimum": ("市场最低价", "marketplace minimum"),
+    "community-as-spot": ("社区机器计入竞价", "community machines counted as spot"),
+    "estimated": ("估计值", "estimated"),
+    "virtual": ("虚拟卡", "virtual card"),
+    "placeholder": ("占位价", "placeholder price"),
+    "odd-instance-name": ("实例名可疑", "odd instance name"),
+    "usd-for-chinese-cloud": ("中国云以美元印出", "Chinese cloud printed in dollars"),
     "training": ("训练", "training"),
     "inference": ("推理", "inference"),
     "16-bit": ("16 位", "16-bit"),
@@ -56,40 +80,6 @@ class Table:
 
 
 TABLES = (
-    Table(
-        "offers",
-        ("云厂商 GPU 云服务器租用价格", "Rental prices of cloud GPU instances"),
-        (
-            ("provider", "云厂商", "provider"),
-            ("gpu", "GPU", "GPU"),
-            ("gpu_form", "GPU 形态", "GPU form"),
-            ("gpu_count", "GPU 张数", "number of GPUs"),
-            ("gpu_fraction", "每张占整卡的份额", "fraction of a whole GPU"),
-            ("instance", "实例规格", "instance type"),
-            ("region", "地域", "region"),
-            ("cpu_cores", "CPU 核数", "CPU cores"),
-            ("cpu_unit", "核数的单位", "unit of the cores"),
-            ("host_memory_gib", "主机内存 (GiB，不是显存)", "host memory (GiB, not GPU memory)"),
-            ("price", "价格", "price"),
-            ("currency", "货币", "currency"),
-            ("per", "计价单位", "price per"),
-            ("pricing_model", "计费方式", "pricing model"),
-        ),
-        ("{provider} {gpu}", "{provider} {gpu}"),
-    ),
-    Table(
-        "purchases",
-        ("常用 AI GPU 的购买价格", "Purchase prices of common AI GPUs"),
-        (
-            ("gpu", "GPU", "GPU"),
-            ("market", "定位", "market segment"),
-            ("price", "一张卡的价格", "price of one card"),
-            ("currency", "货币", "currency"),
-            ("memory_as_printed", "显存（按讲义所印）", "GPU memory (as printed)"),
-            ("remark", "备注", "remark"),
-        ),
-        ("购买：{gpu}", "buying: {gpu}"),
-    ),
     Table(
         "training_runs",
         ("ChatGLM 微调耗时实验", "Durations of ChatGLM fine-tuning runs"),
@@ -230,6 +220,11 @@ def _cell(column: str, row: Row, language: Language) -> str:
     if column in NAMED:
         value = display(NAMED[column], value, language)
     return WORDS[value][side] if value in WORDS else (value.replace(";", ", ") or NOT_STATED[side])
+
+
+def width(text: str) -> int:
+    """Columns that a text takes: a Chinese character counts 2."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _keys(keys: str) -> list[str]:

@@ -1,28 +1,33 @@
-"""The rows of knowledge/tables as frozen values: offers, purchases, runs, memory advice and their sources.
+"""The rows of knowledge/tables as frozen values: prices, runs, advice, hardware, and their sources.
 
-Reads and selects rows; it computes nothing and converts no currency.
+Reads and selects rows; it computes nothing and converts no currency. What a column of gpus.csv or models.csv
+means stands in hardware.py, of offers.csv in offers.py.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
-TABLES = Path(__file__).parent / "tables"
-Row = TypeVar("Row")
-CpuUnit = Literal["core", "vCPU"]
+from knowledge import hardware
+from knowledge.hardware import Gpu, Model, Rate
+from knowledge.offers import Offer, OfferFilter, OfferTable, load_offers, staleness
+from knowledge.price_snapshots import current
+from knowledge.table_rows import TABLES, CatalogError, decimal, integer, one_of, read_table
+
+__all__ = ["TABLES", "Catalog", "CatalogError", "Offer", "load_catalog"]
+
 Task = Literal["training", "inference"]
-CPU_UNITS: tuple[CpuUnit, ...] = ("core", "vCPU")
 TASKS: tuple[Task, ...] = ("training", "inference")
 
 
-class CatalogError(Exception):
-    """A table holds a row that cannot be read; the message names file, row and value."""
+# No price that one can count on renting the whole machine for: a market's minimum, GPU over IP, CPU billed on top.
+UNFIRM = frozenset({"marketplace-minimum", "virtual", "estimated", "gpu-only"})
 
 
 @dataclass(frozen=True)
@@ -36,32 +41,7 @@ class Source:
     published_en: str
     note_zh: str
     note_en: str
-
-
-@dataclass(frozen=True)
-class Offer:
-    """One rentable instance. `price` is for the whole instance per hour; memory is the host's, in GiB."""
-
-    id: str
-    row: int
-    provider: str
-    gpu: str
-    gpu_form: str | None
-    gpu_count: int
-    cpu_cores: int
-    cpu_unit: CpuUnit
-    host_memory_gib: Decimal
-    price: Decimal
-    currency: str
-    pricing_model: str
-    region: str | None
-    as_of: str | None
-    source: str
-
-    @property
-    def price_per_gpu_hour(self) -> Decimal:
-        """Price of one GPU for one hour, in `currency`."""
-        return self.price / self.gpu_count
+    trust: str
 
 
 @dataclass(frozen=True)
@@ -71,6 +51,7 @@ class Purchase:
     id: str
     row: int
     gpu: str
+    gpu_form: str | None
     market: str
     price: Decimal
     currency: str
@@ -134,12 +115,14 @@ class Catalog:
     """All rows; queries return rows in the order of the question's natural reading: cheapest first."""
 
     sources: dict[str, Source]
-    offers: tuple[Offer, ...]
+    offers: OfferTable
     purchases: tuple[Purchase, ...]
     training_runs: tuple[TrainingRun, ...]
     memory_advice: tuple[MemoryAdvice, ...]
     speedups: tuple[Speedup, ...]
-    gpu_memory_gb: dict[str, tuple[Decimal, ...]]
+    gpus: tuple[Gpu, ...]
+    models: tuple[Model, ...]
+    rates: tuple[Rate, ...]
 
     def find_offers(
         self,
@@ -147,20 +130,44 @@ class Catalog:
         providers: Collection[str] = (),
         *,
         currency: str | None = None,
+        pricing_models: Collection[str] = ("on-demand",),
+        gpu_count: int = 1,
+        today: date | None = None,
     ) -> list[Offer]:
-        """Offers of any of the GPUs and providers (empty = all), cheapest per GPU-hour first."""
-        rows = [
-            offer
-            for offer in self.offers
-            if (not gpus or offer.gpu in gpus)
-            and (not providers or offer.provider in providers)
-            and (currency is None or offer.currency == currency)
-        ]
-        return sorted(rows, key=lambda offer: (offer.currency, offer.price_per_gpu_hour))
+        """What one would rent first: whole cards by the hour, of each provider and form the cheapest for `gpu_count` GPUs.
 
-    def find_purchases(self, gpus: Collection[str] = ()) -> list[Purchase]:
-        """Purchase prices, cheapest first."""
-        return sorted((p for p in self.purchases if not gpus or p.gpu in gpus), key=lambda p: p.price)
+        Empty = all. A GPU with rows in CNY is shown in CNY unless `currency` says otherwise. Where the GPU has better
+        rows in that currency, those past the hard age and those that are no firm price of a whole machine stand back.
+        Of equal rows the first of the table stands.
+        Sorted by currency, then by price per GPU-hour.
+        """
+        found = self.offers.query(
+            OfferFilter(gpus=self.members(gpus), providers=tuple(providers), currencies=(currency,) if currency else (),
+                        pricing_models=tuple(pricing_models), per=("instance-hour",))
+        ).offers  # fmt: skip
+        day = today or date.today()
+        firm = {(o.gpu, o.currency) for o in found if not UNFIRM.intersection(o.flags)}
+        found = tuple(o for o in found if (o.gpu, o.currency) not in firm or not UNFIRM.intersection(o.flags))
+        # Of providers that were named each is shown in its own currency.
+        in_yuan = {(o.gpu, o.provider if providers else "") for o in found if o.currency == "CNY"}
+        usable = [o for o in found
+                  if currency or o.currency == "CNY" or (o.gpu, o.provider if providers else "") not in in_yuan]  # fmt: skip
+        fresh = {(o.gpu, o.currency) for o in usable if staleness(o, day) != "stale"}
+        best: dict[tuple[str, str, str, str | None], Offer] = {}
+        for offer in usable:
+            if (offer.gpu, offer.currency) in fresh and staleness(offer, day) == "stale":
+                continue
+            form = offer.gpu_form if offer.currency != "CNY" else None
+            key = (offer.provider, offer.gpu, offer.currency, form)
+            if key not in best or _cost_rank(offer, gpu_count) < _cost_rank(best[key], gpu_count):
+                best[key] = offer
+        return sorted(best.values(), key=lambda offer: (offer.currency, offer.price_per_gpu_hour, offer.row))
+
+    def find_purchases(self, gpus: Collection[str] = (), *, currency: str = "CNY") -> list[Purchase]:
+        """Purchase prices in one currency, cheapest first."""
+        wanted = self.members(gpus)
+        rows = (p for p in self.purchases if p.currency == currency and (not wanted or p.gpu in wanted))
+        return sorted(rows, key=lambda p: p.price)
 
     def find_runs(
         self, models: Collection[str] = (), rows: Collection[int] = (), methods: Collection[str] = ()
@@ -178,56 +185,63 @@ class Catalog:
         """The advice row of a workload key such as "run-falcon-40b"."""
         return next((row for row in self.memory_advice if row.workload == workload), None)
 
+    def gpu(self, name: str) -> Gpu | None:
+        """The accelerator of exactly this name, as gpus.csv spells it."""
+        return next((gpu for gpu in self.gpus if gpu.name == name), None)
+
+    def gpus_of(self, family: str) -> list[Gpu]:
+        """All stock forms of a family (names.csv key), in table order; modified cards only if there is no other."""
+        forms = [gpu for gpu in self.gpus if family in gpu.families]
+        return [gpu for gpu in forms if not gpu.variant] or forms
+
+    def members(self, families: Collection[str]) -> tuple[str, ...]:
+        """The names that rows use for these families: RTX 6000 is said of three cards, TPU of every generation."""
+        return tuple(dict.fromkeys(
+            key for family in families for key in ([gpu.family for gpu in self.gpus if family in gpu.families] or [family])
+        ))  # fmt: skip
+
+    def memory_sizes_gb(self, family: str) -> tuple[Decimal, ...]:
+        """The memory sizes a family is sold with, smallest first."""
+        return tuple(
+            sorted({end for gpu in self.gpus_of(family) if gpu.memory for end in (gpu.memory.low, gpu.memory.high)})
+        )
+
+    def model(self, name: str) -> Model | None:
+        """The open model of exactly this name, as models.csv spells it."""
+        return next((model for model in self.models if model.name == name), None)
+
+    def rate(self, currency: str, year: int | None = None) -> Rate | None:
+        """Units of a currency per US dollar: of one year, or the newest there is."""
+        rows = [rate for rate in self.rates if rate.currency == currency and year in (None, rate.year)]
+        return max(rows, key=lambda rate: rate.year, default=None)
+
 
 @cache
 def load_catalog(folder: Path = TABLES) -> Catalog:
     """Read every table of `folder`. Raises CatalogError for a row that cannot be read."""
+    sources = read_table(folder / "sources.csv", lambda _, row: Source(**row))
     return Catalog(
-        sources={source.key: source for source in _read(folder / "sources.csv", lambda _, row: Source(**row))},
-        offers=_read(folder / "offers.csv", _offer),
-        purchases=_read(folder / "purchases.csv", _purchase),
-        training_runs=_read(folder / "training_runs.csv", _run),
-        memory_advice=_read(folder / "memory_advice.csv", _advice),
-        speedups=_read(folder / "speedups.csv", _speedup),
-        gpu_memory_gb=dict(_read(folder / "gpus.csv", _gpu_memory)),
+        sources={source.key: source for source in sources},
+        offers=load_offers(folder / "offers.csv", current),
+        purchases=read_table(folder / "purchases.csv", _purchase),
+        training_runs=read_table(folder / "training_runs.csv", _run),
+        memory_advice=read_table(folder / "memory_advice.csv", _advice),
+        speedups=read_table(folder / "speedups.csv", _speedup),
+        gpus=read_table(folder / "gpus.csv", hardware.gpu),
+        models=read_table(folder / "models.csv", hardware.model),
+        rates=read_table(folder / "rates.csv", hardware.rate),
     )
 
 
-def _read(path: Path, make: Callable[[int, dict[str, str]], Row]) -> tuple[Row, ...]:
-    """All rows of a file as values."""
-    values = []
-    for number, row in _rows(path):
-        try:
-            values.append(make(number, row))
-        except (ValueError, ArithmeticError, KeyError, TypeError) as error:
-            raise CatalogError(f"{path.name} row {number} cannot be read ({error!r}): {row!r}; mend the row") from error
-    return tuple(values)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """(row number counted from 1 below the heading, cells) of a CSV file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        for number, row in enumerate(csv.DictReader(file, restkey="surplus"), start=1):
-            if None in row.values() or "surplus" in row:
-                raise CatalogError(f"{path.name} row {number} has too few or too many cells: {row!r}; mend the row")
-            yield number, row
-
-
-def _offer(number: int, row: dict[str, str]) -> Offer:
-    if row["per"] != "instance-hour" or row["gpu_fraction"] != "1":
-        raise ValueError(f"per {row['per']!r} and gpu_fraction {row['gpu_fraction']!r} are not read")
-    return Offer(
-        id=row["id"], row=number, provider=row["provider"], gpu=row["gpu"], gpu_form=row["gpu_form"] or None,
-        gpu_count=int(row["gpu_count"]), cpu_cores=int(row["cpu_cores"]),
-        cpu_unit=_one_of(row["cpu_unit"], CPU_UNITS), host_memory_gib=Decimal(row["host_memory_gib"]),
-        price=Decimal(row["price"]), currency=row["currency"], pricing_model=row["pricing_model"],
-        region=row["region"] or None, as_of=row["as_of"] or None, source=row["source"],
-    )  # fmt: skip
+def _cost_rank(offer: Offer, gpu_count: int) -> tuple[Decimal, bool, Decimal, int]:
+    """What so many GPUs cost an hour in whole instances; of equal ones a dated row, then the place in the table."""
+    total = -(-gpu_count // offer.gpu_count) * offer.price
+    return round(total, 3), offer.as_of is None, offer.price_per_gpu_hour, offer.row
 
 
 def _purchase(number: int, row: dict[str, str]) -> Purchase:
     return Purchase(
-        id=row["id"], row=number, gpu=row["gpu"], market=row["market"], price=Decimal(row["price"]),
+        id=row["id"], row=number, gpu=row["gpu"], gpu_form=row["gpu_form"] or None, market=row["market"], price=Decimal(row["price"]),
         currency=row["currency"], memory_as_printed=row["memory_as_printed"] or None,
         remark_zh=row["remark_zh"] or None, remark_en=row["remark_en"] or None,
         as_of=row["as_of"] or None, source=row["source"],
@@ -244,14 +258,11 @@ def _run(number: int, row: dict[str, str]) -> TrainingRun:
 
 
 def _advice(number: int, row: dict[str, str]) -> MemoryAdvice:
-    def amount(key: str) -> Decimal | None:
-        return Decimal(row[key]) if row[key] else None
-
     return MemoryAdvice(
-        id=row["id"], row=number, workload=row["workload"], memory_min_gb=amount("memory_min_gb"),
-        memory_max_gb=amount("memory_max_gb"), open_ended=row["open_ended"] == "yes",
-        card_count=int(row["card_count"]) if row["card_count"] else None, card=row["card"] or None,
-        card_memory_gb=amount("card_memory_gb"), recommended=row["recommended"],
+        id=row["id"], row=number, workload=row["workload"], memory_min_gb=decimal(row["memory_min_gb"]),
+        memory_max_gb=decimal(row["memory_max_gb"]), open_ended=row["open_ended"] == "yes",
+        card_count=integer(row["card_count"]), card=row["card"] or None,
+        card_memory_gb=decimal(row["card_memory_gb"]), recommended=row["recommended"],
         as_of=row["as_of"] or None, source=row["source"],
     )  # fmt: skip
 
@@ -259,18 +270,6 @@ def _advice(number: int, row: dict[str, str]) -> MemoryAdvice:
 def _speedup(number: int, row: dict[str, str]) -> Speedup:
     return Speedup(
         id=row["id"], row=number, faster=row["faster"], slower=row["slower"],
-        task=_one_of(row["task"], TASKS), precision=row["precision"],
+        task=one_of(row["task"], TASKS), precision=row["precision"],
         factor=Decimal(row["factor"]), source=row["source"],
     )  # fmt: skip
-
-
-def _gpu_memory(_: int, row: dict[str, str]) -> tuple[str, tuple[Decimal, ...]]:
-    return row["gpu"], tuple(Decimal(size) for size in row["memory_gb"].split(";"))
-
-
-def _one_of(cell: str, allowed: tuple[Row, ...]) -> Row:
-    """The allowed value that the cell spells; ValueError for any other."""
-    for value in allowed:
-        if value == cell:
-            return value
-    raise ValueError(f"{cell!r} is none of {allowed!r}")

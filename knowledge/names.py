@@ -10,106 +10,81 @@ import csv
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from opencc import OpenCC
 from rapidfuzz.distance import OSA
 
+from knowledge.card_forms import beside, matching
+from knowledge.instances import find_instances
+from knowledge.spellings import Finder, Spelling, finder, fold, name_pattern, squeeze
+from knowledge.unknown_names import provider_places, unknown_names
+
 Kind = Literal["gpu", "provider", "model", "method", "workload", "unknown"]
 TABLE = Path(__file__).parent / "tables" / "names.csv"
+MODELS = Path(__file__).parent / "tables" / "models.csv"
 
 # Cyrillic and Greek letters that look like Latin ones: a question typed with them means the Latin name.
 LOOKALIKES = str.maketrans("АВЕКМНОРСТХаеорсхуΑΒΕΗΙΚΜΝΟΡΤΧ", "ABEKMHOPCTXaeopcxyABEHIKMNOPTX")
 INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
 UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")  # control characters and halves of characters
 LATIN_TOKEN = re.compile(r"[A-Za-z0-9]+")
+LETTERS = re.compile(r"[a-z]+")
+# A-100 and H 100, but not "24 h 100 元", "A 100 km run" or T-4 days.
+SPLIT_CODE = re.compile(r"(?<![A-Za-z0-9-])(?<!\d )(?:[AaHhVvBbPp]-|[HV] )(?:[1-9]00|40)(?![A-Za-z0-9])(?!\.\d)")
 # Words one slip away from a name that mean something else.
-NO_SLIPS = frozenset({"collab", "falcons", "lambda", "lambdas", "lamda", "maxpool", "oracles"})
-
-BEFORE_CODE = r"(?:(?<![a-z0-9.])|(?<=\d[x*×]))"
-AFTER_CODE = r"(?:(?![a-z0-9])|(?=s(?![a-z0-9])|x\d|-\d+g))(?!\.\d)"
-# What follows a number that is an amount of money or data and not the name of a card: 4090 元, 3060 rows.
-AMOUNT = r"(?!\s*(?:元|块钱|条|行数据|rows?\b|samples?\b|rmb\b|cny\b|yuan\b|usd\b|dollars?\b))"
-# Product codes that no table knows: RTX 6090, Tesla M40, H300, MI500X, MTT S4000, a bare 4070, 昇腾 310.
-# p99 is a percentile, H264 a video format and v12 a version.
-UNKNOWN_GPU = re.compile(
-    rf"""
-    {BEFORE_CODE} (?<!-)
-    (?:
-        (?:geforce[ -]?)? (?:rtx|gtx|rx) [ -]? (?:pro[ ])? [a-z]? \d{{3,4}}
-      | (?:nvidia|tesla|quadro|radeon|arc|instinct) [ -]? (?:pro[ ])? [a-z]{{1,2}} \d{{2,4}}
-      | (?!p(?:50|9[059])\b|h26[345]\b) (?:[abhlptz]|(?-i:V)|gb|gh|mi|br|mtt[ ]?s) \d{{2,4}}
-      | (?<![$¥]) [3-6] 0 [5-9] 0 {AMOUNT}
-    )
-    (?:[a-z]{{1,2}})?? (?:[ ]?(?:ti|super|xtx?|ada))*? {AFTER_CODE} (?![ ]?(?:ti|super|xtx?|ada)\b) (?!-(?!\d+g|sxm|pcie|nvl))
-  | (?:昇腾|ascend) [ ]? \d{{3}} [a-z]?
-    """,
-    re.I | re.A | re.X,
+NO_SLIPS = frozenset(
+    {
+        "akasha",
+        "collab",
+        "falcons",
+        "lambda",
+        "lambdas",
+        "lamda",
+        "maxpool",
+        "oracles",
+        "verdad",
+        "verde",
+        "verdi",
+        "versa",
+    }
 )
-# A known family in a size or version that no row speaks of.
-UNKNOWN_MODEL = re.compile(
-    r"(?<![a-z0-9])(?:(?:falcon|mpt|chatglm2?)[ -]?\d+(?:\.\d+)?b|chatglm[ -]?[3-9](?:-\d+b)?)(?![a-z0-9])", re.I | re.A
-)
-# What stands right before 云, cut after a particle, verb or counting word: 我想在小鸟云租 -> 小鸟云.
-UNKNOWN_CHINESE_CLOUD = re.compile(
-    r"[^\W\da-zA-Z_云在的用从和跟与同比是到于有无没不问说后选租买看去对向把被给让查想要能会可上下入迁放存传及或还都只全"
-    r"这那哪一两三几多各每某个家朵种类台张块叫做么些]+云(?![服端计平厂主供存商实资环数原南])"
-)
-UNKNOWN_ENGLISH_CLOUD = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Za-z]{2,}cloud|[A-Za-z]+Cloud|[A-Z][A-Za-z]+ Cloud)(?![A-Za-z0-9])"
-)
-# The capitalised word after "on", "at", "from": Scaleway, TensorWave; not CUDA (all capitals) nor GPT4 (a digit).
-UNKNOWN_PROVIDER = re.compile(
-    r"(?:(?<![A-Za-z0-9])(?:on|at|from|with)|^(?:On|At|From|With)) (?P<name>[A-Z][A-Za-z]*[a-z][A-Za-z]*(?:\.(?:ai|com|io))?)(?![\w-])"
-)
-ABOUT_PRICES = re.compile(
-    r"price|pric(?:ey|ing)|cost|rent|cheap|how much|charge|per hour|an hour|hourly|budget|expensive|价|钱|租|贵", re.I
-)
-# Capitalised words that name no provider.
-_ORDINARY = """
-a an all any average best both can chinese domestic each english every foreign hardware her his how i in is it its my one our
-part please same some spot demand premise premises tell that the their these this those top two three what when where which
-who why your you
-monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-october november december christmas
-china beijing shanghai shenzhen hangzhou hong taiwan singapore japan korea india europe germany america us asia
-nvidia amd intel geforce quadro radeon tesla tensor hopper ampere turing volta blackwell ada nvlink pcie gpu gpus tpus
-lora qlora peft llama qwen mistral mixtral deepseek gemma gemini bert gpt chatgpt claude glm baichuan internlm yi phi
-whisper stable diffusion flux comfy comfyui alpaca vicuna bloom unsloth accelerate trainer adam adamw
-linux windows ubuntu debian centos mac macos docker kubernetes slurm ray python java rust pytorch torch tensorflow keras
-jax deepspeed megatron hugging huggingface transformers triton ollama jupyter excel github reddit wikipedia youtube
-google meta openai anthropic microsoft apple
-"""
-NO_PROVIDERS = frozenset(_ORDINARY.split())
-# Clouds in general, which name no provider: 国内云, the Cloud.
-CLOUDS_IN_GENERAL = re.compile(
-    r"(?:.*(?:国内|国外|海外|境外|中国|美国|主流|公有|私有|公共|混合|其他|其它|本地|自己|我们|便宜|推荐|全部|所有|别的|其余|另外|任何|任意)|[部大方白乌阴星])云"
-    r"|(?:an?|ai|and|any|are|best|big|can|cheap|cheapest|chinese|compare|do|does|domestic|each|every|for|foreign|from|gpu"
-    r"|hybrid|in|is|local|major|multi|my|no|of|on|one|or|other|our|own|point|private|public|rent|should|some|that|the"
-    r"|this|to|use|using|vs|what|which|with|word|your) ?cloud",
-    re.I,
-)
+# Families of models whose slips are forgiven where a generation or size follows: qwem 7b.
+SLIPPERY_FAMILIES = (
+    "baichuan", "chatglm", "deepseek", "falcon", "gemma", "llama", "mistral", "mixtral", "qwen", "tinyllama",
+)  # fmt: skip
+# Providers called by a name that is also the maker's, and the models it made.
+MAKERS = {"阿里": ("Qwen",), "阿里巴巴": ("Qwen",), "alibaba": ("Qwen",), "微软": ("Phi",)}
+# Keys that are shorter than the name of their row in models.csv.
+SHORTER_KEYS = {"ChatGLM": "ChatGLM-6B", "ChatGLM2": "ChatGLM2-6B", "ChatGLM3": "ChatGLM3-6B"}
 
 
 @dataclass(frozen=True)
 class Name:
-    """One row of names.csv: a thing, what each language calls it, and other spellings."""
+    """One row of names.csv: a thing, what each language calls it, and other spellings.
+
+    `shared` are spellings that other things have as well ("llama 70B"): they mean this one, and the link says so.
+    """
 
     kind: Kind
     key: str
     zh: str
     en: str
     aliases: tuple[str, ...]
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Link:
     """A name found in a text; `start` and `end` count characters of the normalised text.
 
-    `key` is the row of names.csv, or for kind "unknown" the words as written.
+    `key` is the row of names.csv, or for kind "unknown" the words as written. `forms` are names of gpus.csv, where
+    something beside a card says which (A100 80G); empty where nothing does. `assumed` (zh, en) says what was taken
+    for granted.
     """
 
     kind: Kind
@@ -117,6 +92,14 @@ class Link:
     text: str
     start: int
     end: int
+    forms: tuple[str, ...] = ()
+    assumed: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class _Meant:
+    name: Name
+    shared: bool
 
 
 def normalise(text: str) -> str:
@@ -131,21 +114,30 @@ def normalise(text: str) -> str:
 def link(text: str) -> list[Link]:
     """Every name in a *normalised* text, in order, without overlaps; longest spelling wins.
 
-    Slips of the pen in words (tencnet, alibabba) are forgiven, in product codes only O for 0.
-    Codes and clouds that look like names but are in no table come back as kind "unknown".
+    Slips of the pen in words (tencnet, alibabba, qwem 7b) are forgiven, in product codes only O for 0. The name of an
+    instance (p4d.24xlarge) is a link to its GPU. Codes, models and clouds that look like names but are in no table
+    come back as kind "unknown".
     """
-    found = [_linked(match) for match in _pattern().finditer(text)]
-    found += _misspelt(text, found)
+    folded = fold(text)
+    found = [Link("gpu", i.gpu, i.text, i.start, i.end, i.forms) for i in find_instances(text)]
+    found += _spelt(text, folded, found)
+    found += _misspelt(text, folded, found)
     found += _unknown(text, found)
-    return sorted(found, key=lambda item: item.start)
+    return _with_forms(folded, _without_makers(text, sorted(found, key=lambda item: item.start)))
 
 
 def display(kind: Kind, key: str, language: Literal["zh", "en"]) -> str:
     """What readers of a language call the thing; an unknown key is shown as it is."""
-    for name in all_names():
-        if name.kind == kind and name.key == key:
-            return name.zh if language == "zh" else name.en
-    return key
+    name = _by_key().get((kind, key))
+    if name is None:
+        return key
+    return name.zh if language == "zh" else name.en
+
+
+def model_name(key: str) -> str | None:
+    """The row of models.csv that a model key means; None for a key that has none."""
+    name = SHORTER_KEYS.get(key, key)
+    return name if name in _model_rows() else None
 
 
 @cache
@@ -153,25 +145,70 @@ def all_names() -> tuple[Name, ...]:
     """All rows of names.csv."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         return tuple(
-            Name(row["kind"], row["key"], row["zh"], row["en"], tuple(row["aliases"].split(";")))  # type: ignore[arg-type]
+            Name(
+                row["kind"],  # type: ignore[arg-type]
+                row["key"],
+                row["zh"],
+                row["en"],
+                tuple(row["aliases"].split(";")),
+                tuple(filter(None, row["shared"].split(";"))),
+            )
             for row in csv.DictReader(file)
         )
 
 
-def _linked(match: re.Match[str]) -> Link:
-    name = _by_alias()[_squeeze(match.group())]
-    return Link(name.kind, name.key, match.group(), match.start(), match.end())
-
-
-def _misspelt(text: str, found: Sequence[Link]) -> list[Link]:
+def _spelt(text: str, folded: str, found: Sequence[Link]) -> list[Link]:
     links = []
+    for match in _finder().find(folded):
+        if not _overlaps(match.start, match.end, found):
+            links.append(_link(match.meant, text, match.start, match.end))
+    return [_by_case(item, text) for item in links]
+
+
+def _link(meant: _Meant, text: str, start: int, end: int) -> Link:
+    if "(" in text[start:end] and ")" not in text[start:end] and text[end : end + 1] == ")":
+        end += 1
+    name, written = meant.name, text[start:end]
+    assumed = (
+        (f"“{written}”没有写明是哪一代，按 {name.zh} 理解", f'"{written}" does not say which one; read as {name.en}')
+        if meant.shared
+        else None
+    )
+    return Link(name.kind, name.key, written, start, end, assumed=assumed)
+
+
+def _by_case(item: Link, text: str) -> Link:
+    """Where only the letter's case tells: two V100s but V100S, 4080S for the SUPER, LLaMA-7B for the first LLaMA."""
+    if item.assumed and (item.kind, item.text) in _by_key():
+        return replace(item, key=item.text, assumed=None)
+    if item.key == "V100S" and item.text.endswith("V100s"):
+        return replace(item, key="V100", text=item.text[:-1], end=item.end - 1)
+    if item.key == "RTX 4080" and re.match(r"S(?![A-Za-z0-9])", text[item.end :]):
+        return replace(item, key="RTX 4080 SUPER", text=text[item.start : item.end + 1], end=item.end + 1)
+    return item
+
+
+def _misspelt(text: str, folded: str, found: Sequence[Link]) -> list[Link]:
+    links = [item for item in _split_codes(text) if not _overlaps(item.start, item.end, found)]
     for match in LATIN_TOKEN.finditer(text):
-        if _overlaps(match.start(), match.end(), found):
+        start, end = match.span()
+        if _overlaps(start, end, [*found, *links]):
             continue
-        word = match.group().lower()
-        name = _zero_for_o(word) or _nearest(word)
-        if name:
-            links.append(Link(name.kind, name.key, match.group(), match.start(), match.end()))
+        word = folded[start:end]
+        if name := _zero_for_o(word) or _nearest(word):
+            links.append(Link(name.kind, name.key, match.group(), start, end))
+        elif (item := _slipped_model(text, folded, start)) and not _overlaps(item.start, item.end, found):
+            links.append(item)
+    return links
+
+
+def _split_codes(text: str) -> list[Link]:
+    """A-100 -> A100, where the code is a card."""
+    links = []
+    for match in SPLIT_CODE.finditer(text):
+        name = _by_alias().get(squeeze(match.group()))
+        if name and name.kind == "gpu":
+            links.append(Link("gpu", name.key, match.group(), *match.span()))
     return links
 
 
@@ -182,6 +219,16 @@ def _zero_for_o(word: str) -> Name | None:
     return _by_alias().get(word.replace("o", "0"))
 
 
+@cache
+def _slip_targets() -> dict[str, tuple[tuple[str, Name], ...]]:
+    """Provider and model names of letters only, by their first letter."""
+    targets: dict[str, tuple[tuple[str, Name], ...]] = {}
+    for alias, name in _by_alias().items():
+        if name.kind in ("provider", "model") and alias.isascii() and alias.isalpha() and len(alias) >= 5:
+            targets[alias[0]] = (*targets.get(alias[0], ()), (alias, name))
+    return targets
+
+
 def _nearest(word: str) -> Name | None:
     """The one provider or model within one slip (two from ten letters on); words of letters only."""
     if len(word) < 5 or not word.isalpha() or word in NO_SLIPS or word in _by_alias():
@@ -189,33 +236,70 @@ def _nearest(word: str) -> Name | None:
     allowed = 2 if len(word) >= 10 else 1
     close = {
         name.key: name
-        for alias, name in _by_alias().items()
-        if name.kind in ("provider", "model") and alias.isascii() and alias.isalpha() and len(alias) >= 5
-        and alias[0] == word[0] and OSA.distance(word, alias, score_cutoff=allowed) <= allowed
-    }  # fmt: skip
+        for alias, name in _slip_targets().get(word[0], ())
+        if OSA.distance(word, alias, score_cutoff=allowed) <= allowed
+    }
     return next(iter(close.values())) if len(close) == 1 else None
+
+
+def _slipped_model(text: str, folded: str, start: int) -> Link | None:
+    """A slip in the family of a model, where generation and size behind it make a name: qwem2.5 7b, lama 3 8b."""
+    match = LETTERS.match(folded, start)
+    if not match or len(match.group()) < 4 or match.group() in SLIPPERY_FAMILIES:
+        return None
+    word = match.group()
+    close = [f for f in SLIPPERY_FAMILIES if f[0] == word[0] and OSA.distance(word, f, score_cutoff=1) <= 1]
+    if len(close) != 1:
+        return None
+    found = _finder().at(close[0] + folded[match.end() : match.end() + 40], 0)
+    if not found or found.end <= len(close[0]):
+        return None
+    return _link(found.meant, text, start, match.end() + found.end - len(close[0]))
 
 
 def _unknown(text: str, found: Sequence[Link]) -> list[Link]:
     links: list[Link] = []
-    for pattern in (UNKNOWN_GPU, UNKNOWN_MODEL, UNKNOWN_CHINESE_CLOUD, UNKNOWN_ENGLISH_CLOUD):
-        for match in pattern.finditer(text):
-            words = match.group()
-            if not _overlaps(match.start(), match.end(), [*found, *links]) and not CLOUDS_IN_GENERAL.fullmatch(words):
-                links.append(Link("unknown", words, words, match.start(), match.end()))
-    return links + _unknown_providers(text, [*found, *links])
-
-
-def _unknown_providers(text: str, found: Sequence[Link]) -> list[Link]:
-    """Capitalised words where a provider would stand, in a text about GPUs or prices."""
-    priced, gpus = ABOUT_PRICES.search(text), any(item.kind == "gpu" for item in found)
-    links = []
-    for match in UNKNOWN_PROVIDER.finditer(text):
-        word, start, end = match["name"], *match.span("name")
-        about = priced or (gpus and not match.group().lower().startswith("with"))
-        if about and word.lower() not in NO_PROVIDERS and not _overlaps(start, end, found):
-            links.append(Link("unknown", word, word, start, end))
+    for start, end in unknown_names(text):
+        if not _overlaps(start, end, [*found, *links]):
+            links.append(Link("unknown", text[start:end], text[start:end], start, end))
+    for start, end in provider_places(text, any(item.kind == "gpu" for item in found)):
+        if not _overlaps(start, end, [*found, *links]):
+            links.append(_provider_by_place(text[start:end], start, end))
     return links
+
+
+def _provider_by_place(word: str, start: int, end: int) -> Link:
+    """A word that is a name only here: "on Salad", "from Latitude"."""
+    name = _by_key().get(("provider", word.lower()))
+    if name:
+        return Link("provider", name.key, word, start, end)
+    return Link("unknown", word, word, start, end)
+
+
+def _without_makers(text: str, links: Sequence[Link]) -> list[Link]:
+    """Who made a model is no place to rent: 阿里的千问 72B, 微软 Phi-4; but 阿里云 qwen is one."""
+    made = {
+        item.start
+        for item, model in pairwise(links)
+        if item.kind == "provider" and model.key.startswith(MAKERS.get(fold(item.text), ("?",)))
+        and model.kind == "model" and text[item.end : model.start].strip() in ("", "的", "家的")
+    }  # fmt: skip
+    return [item for item in links if item.start not in made]
+
+
+def _with_forms(folded: str, links: Sequence[Link]) -> list[Link]:
+    """The links with the forms that stand beside their cards; what one card has taken is not the next one's."""
+    floor, done = 0, []
+    for at, item in enumerate(links):
+        ceiling = links[at + 1].start if at + 1 < len(links) else len(folded)
+        if item.kind == "gpu" and not item.forms:
+            marks = beside(folded, (item.start, item.end), (floor, ceiling))
+            item = replace(item, forms=matching(item.key, marks) if marks else ())
+            floor = marks.end
+        else:
+            floor = item.end
+        done.append(item)
+    return done
 
 
 def _overlaps(start: int, end: int, links: Iterable[Link]) -> bool:
@@ -223,38 +307,28 @@ def _overlaps(start: int, end: int, links: Iterable[Link]) -> bool:
 
 
 @cache
-def _by_alias() -> dict[str, Name]:
-    return {_squeeze(alias): name for name in all_names() for alias in name.aliases}
-
-
-def _squeeze(alias: str) -> str:
-    return re.sub(r"[\s_-]+", "", alias.lower())
+def _by_key() -> dict[tuple[Kind, str], Name]:
+    return {(name.kind, name.key): name for name in all_names()}
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    """One alternation over all spellings, longest first; spaces and hyphens inside a name are optional."""
-    spellings = {alias: name.kind for name in all_names() for alias in name.aliases}
-    parts = [_spelling(alias, spellings[alias]) for alias in sorted(spellings, key=len, reverse=True)]
-    return re.compile("|".join(parts), re.I | re.A)
+def _by_alias() -> dict[str, Name]:
+    return {squeeze(alias): name for name in all_names() for alias in name.aliases}
 
 
-def _spelling(alias: str, kind: Kind) -> str:
-    """The pattern of one alias and what may not stand beside it."""
-    words = r"[\s_-]*".join(re.escape(word) for word in re.split(r"[\s_-]+", alias) if word)
-    before = BEFORE_CODE if alias[0].isascii() else ""
-    after = r"(?![a-z0-9])(?!\.\d)" if alias[-1].isascii() else ""
-    if alias[-1].isdigit():
-        after = AFTER_CODE
-    if kind == "model":
-        after += r"(?![\s-]*\d+(?:\.\d+)?b(?![a-z0-9]))"  # Falcon 180B is not Falcon-40B
-    if kind == "gpu":
-        after += (
-            r"(?!\s?(?:ti|super)\b)" if alias[-4:].isdigit() else r"(?!\s?\d{3})" if not alias[-1].isascii() else ""
-        )
-    if alias.isdigit():
-        before, after = rf"(?<![$¥]){before}", after + AMOUNT
-    return f"{before}{words}{after}"
+@cache
+def _finder() -> Finder[_Meant]:
+    """All spellings, longest first."""
+    spellings = [(alias, _Meant(name, False)) for name in all_names() for alias in name.aliases]
+    spellings += [(alias, _Meant(name, True)) for name in all_names() for alias in name.shared]
+    spellings.sort(key=lambda item: len(item[0]), reverse=True)
+    return finder(Spelling(fold(alias)[0], name_pattern(alias, meant.name.kind), meant) for alias, meant in spellings)
+
+
+@cache
+def _model_rows() -> frozenset[str]:
+    with MODELS.open(encoding="utf-8", newline="") as file:
+        return frozenset(row["name"] for row in csv.DictReader(file))
 
 
 @cache

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.builtin import builtin_passages, split
-from ingest.rows import TABLES, BuiltinFormatError
+from ingest.builtin import MAX_WIDTH, builtin_passages, split
+from ingest.rows import TABLES, BuiltinFormatError, width
 from knowledge.passage import Passage
 
 TABLE_FOLDER = Path(__file__).parents[1] / "knowledge" / "tables"
@@ -111,7 +112,7 @@ def test_a_document_without_its_twin_is_refused(tmp_path: Path) -> None:
         read(tmp_path, en=None)
 
 
-def test_every_row_of_every_table_is_a_chinese_and_an_english_passage() -> None:
+def test_every_row_of_a_small_table_is_a_chinese_and_an_english_passage() -> None:
     rows = [passage for passage in builtin_passages() if passage.kind == "row"]
     for table in TABLES:
         with (TABLE_FOLDER / f"{table.name}.csv").open(encoding="utf-8", newline="") as file:
@@ -124,22 +125,88 @@ def test_every_row_of_every_table_is_a_chinese_and_an_english_passage() -> None:
 
 def test_a_row_reads_as_header_and_value_with_units_source_and_what_is_not_stated() -> None:
     by_id = {passage.id: passage for passage in builtin_passages()}
-    zh, en = by_id["offers.alibaba-a100.zh"], by_id["offers.alibaba-a100.en"]
-    assert (zh.topic, en.topic) == ("offers#alibaba-a100",) * 2
-    assert (zh.section, en.section) == ("阿里云 A100", "Alibaba Cloud A100")
-    assert zh.locator == en.locator == "tables/offers.csv row 2"
-    for part in ("云厂商 = 阿里云", "价格 = 34.742", "货币 = 人民币元", "计价单位 = 每实例每小时", "地域 = 未注明",
-                 "主机内存 (GiB，不是显存) = 125", "来源 = GPU 选型文章一（未注明日期，内容为 2023 年）"):  # fmt: skip
+    zh, en = by_id["gpus.a800-pcie-80gb.zh"], by_id["gpus.a800-pcie-80gb.en"]
+    assert (zh.topic, en.topic) == ("gpus#a800-pcie-80gb",) * 2
+    assert (zh.section, en.section) == ("A800 PCIe 80GB",) * 2
+    with (TABLE_FOLDER / "gpus.csv").open(encoding="utf-8", newline="") as file:
+        names = [row["name"] for row in csv.DictReader(file)]
+    assert zh.locator == en.locator == f"tables/gpus.csv row {names.index('A800 PCIe 80GB') + 1}"
+    for part in (
+        "显存 = 80 GB HBM2e",
+        "显存带宽 = 1,940 GB/s",
+        "BF16 算力（稠密） = 312 TFLOPS",
+        "功耗 TDP = 250–300 W",
+    ):
         assert part in zh.text.split("; ")
-    for part in ("provider = Alibaba Cloud", "price = 34.742", "price per = instance-hour", "region = not stated"):
+    for part in (
+        "GPU memory = 80 GB HBM2e",
+        "BF16 (dense) = 312 TFLOPS",
+        "power (TDP) = 250–300 W",
+        "compute capability = 8.0",
+    ):
         assert part in en.text.split("; ")
+    assert "出口" not in zh.text  # the rule's own document answers that
+    assert "FP8" not in zh.text + en.text  # no source gives it
+
+
+def test_the_prices_of_a_gpu_stand_together_line_by_line_under_their_sources() -> None:
+    by_id = {passage.id: passage for passage in builtin_passages()}
+    zh, en = by_id["offers.a100.zh"], by_id["offers.a100.en"]
+    assert (zh.topic, en.topic, zh.section, en.section) == (
+        "offers#a100",
+        "offers#a100",
+        "A100 租用价格",
+        "A100 rental prices",
+    )
+    lines = zh.text.splitlines()
+    assert lines[0] == "来源 = GPU 选型文章一（未注明日期，内容为 2023 年）:"
+    assert (
+        lines[2]
+        == "- 阿里云 1 × A100（形态未注明）, 16 vCPU, 主机内存 125 GiB, 34.742 CNY 每实例每小时, 按量付费, 日期未注明"
+    )
+    assert (
+        "- Tencent Cloud 1 × A100 (form not stated), 16 core, host memory 96 GiB, 28.64 CNY per instance-hour, on demand, date not stated"
+        in en.text
+    )
+    assert zh.locator.startswith("tables/offers.csv rows 1, 2, 3, 7")
+
+
+@pytest.mark.parametrize("table", ["offers", "purchases"])
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_no_price_row_is_lost_doubled_or_too_wide(table: str, language: str) -> None:
+    with (TABLE_FOLDER / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    passages = [p for p in builtin_passages() if p.id.startswith(f"{table}.") and p.language == language]
+    named = [int(number) for p in passages for number in re.findall(r"\d+", p.locator)]
+    assert sorted(named) == list(range(1, len(rows) + 1))
+    assert sum(line.startswith("- ") for p in passages for line in p.text.splitlines()) == len(rows)
+    assert max(width(p.text) for p in passages) <= MAX_WIDTH
+    for p in passages:
+        printed = {Decimal(price.replace(",", "")) for price in re.findall(r"([\d,.]+) (?:USD|CNY)", p.text)}
+        assert {Decimal(rows[int(number) - 1]["price"]) for number in re.findall(r"\d+", p.locator)} <= printed, p.id
+    assert len(passages) < len(rows)
+
+
+def test_all_parts_of_a_gpus_prices_share_the_topic_and_have_their_own_ids() -> None:
+    parts = [p for p in builtin_passages() if p.topic == "offers#a100" and p.language == "zh"]
+    assert [p.id for p in parts] == ["offers.a100.zh", *(f"offers.a100.zh.{n}" for n in range(2, len(parts) + 1))]
+    assert len(parts) > 1
+
+
+def test_rates_are_one_passage_for_each_currency() -> None:
+    rates = {p.id: p for p in builtin_passages() if p.id.startswith("rates.")}
+    assert set(rates) == {f"rates.{c}.{lang}" for c in ("cny", "eur", "gbp", "jpy") for lang in ("zh", "en")}
+    assert "2024 年平均：1 美元 = 7.189 CNY" in rates["rates.cny.zh"].text
 
 
 def test_remarks_come_in_the_language_of_the_passage_and_are_left_out_where_empty() -> None:
     by_id = {passage.id: passage for passage in builtin_passages()}
-    assert "备注 = 讲义未印显存" in by_id["purchases.buy-h100.zh"].text
-    assert "remark = memory not printed in the handout" in by_id["purchases.buy-h100.en"].text
-    assert "remark" not in by_id["purchases.buy-a10.en"].text
+    assert "H100: 242,000 CNY 每张, 数据中心, 讲义未印显存, 日期未注明" in by_id["purchases.buy-h100.zh"].text
+    assert "memory not printed in the handout" in by_id["purchases.buy-h100.en"].text
+    assert (
+        "A10: 18,999 CNY per card, enterprise, graphics, GPU memory (as printed) 24G, date not stated"
+        in by_id["purchases.buy-a10.en"].text
+    )
 
 
 def test_english_rows_hold_no_chinese_but_the_counter_they_explain() -> None:
@@ -148,10 +215,11 @@ def test_english_rows_hold_no_chinese_but_the_counter_they_explain() -> None:
             assert not re.search(r"[\u4e00-\u9fff]", passage.text.replace("台", "")), passage.text
 
 
-def test_a_column_nobody_reads_out_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("table", ["speedups", "gpus", "models", "offers", "purchases", "rates"])
+def test_a_column_nobody_reads_out_is_refused(tmp_path: Path, table: str) -> None:
     for file in TABLE_FOLDER.glob("*.csv"):
         text = file.read_text(encoding="utf-8")
-        if file.stem == "speedups":
+        if file.stem == table:
             header, *rows = text.splitlines()
             text = "\n".join([f"{header},colour", *(f"{row},red" for row in rows)])
         (tmp_path / file.name).write_text(text, encoding="utf-8")

@@ -17,12 +17,11 @@ from knowledge.names import all_names
 TABLES = Path(__file__).resolve().parent.parent / "knowledge" / "tables"
 
 COLUMNS = {
-    "sources": "key title_zh title_en published_zh published_en note_zh note_en",
-    "names": "kind key zh en aliases",
-    "gpus": "gpu memory_gb as_of source",
-    "offers": "id provider gpu gpu_form gpu_count gpu_fraction instance region cpu_cores cpu_unit host_memory_gib price"
-    " currency per pricing_model as_of source",
-    "purchases": "id gpu market price currency memory_as_printed remark_zh remark_en as_of source",
+    "sources": "key title_zh title_en published_zh published_en note_zh note_en trust",
+    "names": "kind key zh en aliases shared",
+    "offers": "id provider gpu gpu_form gpu_memory_gb gpu_count gpu_fraction instance region cpu_cores cpu_unit host_memory_gib"
+    " price currency per pricing_model channel flags as_of source",
+    "purchases": "id gpu gpu_form market price currency memory_as_printed remark_zh remark_en as_of source",
     "training_runs": "id gpu model rows duration method as_of source",
     "memory_advice": "id workload memory_min_gb memory_max_gb open_ended card_count card card_memory_gb recommended as_of"
     " source",
@@ -31,17 +30,20 @@ COLUMNS = {
 }
 # What may be empty: the sources do not say it.
 OPTIONAL = {
-    "gpus": "as_of",
-    "offers": "gpu_form instance region as_of",
-    "purchases": "memory_as_printed remark_zh remark_en as_of",
+    "sources": "note_zh note_en",
+    "names": "shared",
+    "offers": "gpu_form gpu_memory_gb instance region cpu_cores cpu_unit host_memory_gib channel flags as_of",
+    "purchases": "gpu_form memory_as_printed remark_zh remark_en as_of",
     "training_runs": "as_of",
     "memory_advice": "memory_min_gb memory_max_gb card_count card card_memory_gb as_of",
     "speedups": "as_of",
     "platforms": "gpus price currency per quota_hours_per_week as_of",
 }
-# No GPU of these sources was ever rented, per hour, or sold outside these bounds (CNY).
-RENT_PER_GPU_HOUR = {"A100": (5, 100), "T4": (1, 20)}
-PURCHASE = (1_000, 500_000)
+HARDWARE = {"gpus", "models", "rates", "instances"}  # checked in test_hardware_tables.py
+# No GPU of these sources was ever rented, per hour and GPU, or sold outside these bounds.
+RENT_PER_GPU_HOUR = {"CNY": (Decimal(2), Decimal(100)), "USD": (Decimal("0.04"), Decimal(20))}
+PURCHASE = {"CNY": (1_000, 500_000), "USD": (300, 50_000)}
+ARTICLES = {"gpu-guide-1", "gpu-guide-2", "gpu-handout"}
 
 
 def read(table: str) -> list[dict[str, str]]:
@@ -54,7 +56,7 @@ def keys(kind: str) -> set[str]:
 
 
 def test_every_table_file_is_checked_here() -> None:
-    assert {path.stem for path in TABLES.glob("*.csv")} == set(COLUMNS)
+    assert {path.stem for path in TABLES.glob("*.csv")} == set(COLUMNS) | HARDWARE
 
 
 @pytest.mark.parametrize("table", COLUMNS)
@@ -69,7 +71,7 @@ def test_columns_are_those_the_catalogue_reads_and_every_row_fills_them(table: s
         assert all(cell == cell.strip() for cell in row.values()), row
 
 
-@pytest.mark.parametrize("table", [t for t in COLUMNS if t not in ("names", "sources", "gpus")])
+@pytest.mark.parametrize("table", [t for t in COLUMNS if t not in ("names", "sources")])
 def test_ids_are_unique(table: str) -> None:
     ids = [row["id"] for row in read(table)]
     assert len(ids) == len(set(ids))
@@ -78,8 +80,9 @@ def test_ids_are_unique(table: str) -> None:
 @pytest.mark.parametrize(
     ("table", "columns"),
     [
-        ("sources", "key"), ("gpus", "gpu"), ("offers", "provider gpu gpu_form gpu_count instance region pricing_model as_of"),
-        ("purchases", "gpu as_of source"), ("training_runs", "gpu model rows method"), ("memory_advice", "workload"),
+        ("sources", "key"), ("offers", "provider gpu gpu_form gpu_memory_gb gpu_count gpu_fraction instance region cpu_cores price per"
+                                       " pricing_model channel flags as_of source"),
+        ("purchases", "gpu gpu_form market as_of source"), ("training_runs", "gpu model rows method"), ("memory_advice", "workload"),
         ("speedups", "faster slower task precision"), ("platforms", "provider"), ("names", "kind key"),
     ],
 )  # fmt: skip
@@ -93,13 +96,13 @@ def test_every_row_names_a_known_source_and_its_date_is_a_date(table: str) -> No
     sources = {row["key"] for row in read("sources")}
     for row in read(table):
         assert row["source"] in sources, row
-        assert re.fullmatch(r"(?:\d{4}(?:-\d{2}){0,2})?", row["as_of"]), row
+        assert re.fullmatch(r"(?:\d{4}(?:-\d{2}){0,2}|\d{4}-Q[1-4])?", row["as_of"]), row
 
 
 @pytest.mark.parametrize(
     ("table", "column", "kind"),
     [
-        ("gpus", "gpu", "gpu"), ("offers", "gpu", "gpu"), ("offers", "provider", "provider"), ("purchases", "gpu", "gpu"),
+        ("offers", "gpu", "gpu"), ("offers", "provider", "provider"), ("purchases", "gpu", "gpu"),
         ("training_runs", "gpu", "gpu"), ("training_runs", "model", "model"), ("training_runs", "method", "method"),
         ("speedups", "faster", "gpu"), ("speedups", "slower", "gpu"), ("platforms", "provider", "provider"),
         ("platforms", "gpus", "gpu"), ("memory_advice", "card", "gpu"),
@@ -125,20 +128,44 @@ def test_prices_are_positive_and_in_a_currency(table: str) -> None:
         assert re.fullmatch(r"[A-Z]{3}", row["currency"]), row
 
 
-def test_rental_prices_are_per_hour_of_a_whole_instance_and_plausible_for_one_gpu() -> None:
+def test_a_form_of_a_price_is_a_row_of_the_gpu_table_and_of_the_prices_family() -> None:
+    families = {row["name"]: row["families"].split(";") for row in read("gpus")}
+    for row in [*read("offers"), *read("purchases")]:
+        assert not row["gpu_form"] or row["gpu"] in families[row["gpu_form"]], row
+
+
+def test_rental_prices_are_of_a_whole_instance_and_plausible_for_one_gpu() -> None:
     for row in read("offers"):
-        assert (row["per"], row["gpu_fraction"], row["pricing_model"]) == ("instance-hour", "1", "on-demand")
-        low, high = RENT_PER_GPU_HOUR[row["gpu"]]
-        assert low <= Decimal(row["price"]) / int(row["gpu_count"]) <= high, row
-        assert row["cpu_unit"] in ("core", "vCPU")
-        assert 1 <= int(row["cpu_cores"]) <= 256
-        assert 1 <= Decimal(row["host_memory_gib"]) <= 4096
+        hours = {"instance-hour": 1, "instance-month": 730}[row["per"]]
+        cards = int(row["gpu_count"]) * Decimal(row["gpu_fraction"])
+        low, high = RENT_PER_GPU_HOUR[row["currency"]]
+        assert low <= Decimal(row["price"]) / cards / hours <= high, row
+        assert Decimal(0) < Decimal(row["gpu_fraction"]) <= 1
+        assert (row["per"] == "instance-month") == (row["pricing_model"] == "monthly"), row
+        assert bool(row["cpu_cores"]) == bool(row["cpu_unit"]), row
+        assert row["cpu_unit"] in ("", "core", "vCPU")
+        assert not row["cpu_cores"] or 1 <= int(row["cpu_cores"]) <= 256, row
+        assert not row["host_memory_gib"] or 1 <= Decimal(row["host_memory_gib"]) <= 4096, row
+
+
+def test_undated_prices_come_from_sources_without_a_date() -> None:
+    trust = {row["key"]: row["trust"] for row in read("sources")}
+    for row in read("offers"):
+        assert row["as_of"] or trust[row["source"]] in ("article", "catalogue-undated", "official-undated"), row
 
 
 def test_purchase_prices_are_plausible_for_one_card() -> None:
     for row in read("purchases"):
-        assert PURCHASE[0] <= Decimal(row["price"]) <= PURCHASE[1], row
-        assert row["currency"] == "CNY"
+        low, high = PURCHASE[row["currency"]]
+        assert low <= Decimal(row["price"]) <= high, row
+        assert row["gpu_form"] or row["source"] == "gpu-handout", row
+
+
+def test_purchase_kinds_are_told_apart() -> None:
+    street = {row["market"] for row in read("purchases") if row["source"] == "amazon-street"}
+    launch = {row["market"] for row in read("purchases") if row["source"].startswith("launch-")}
+    rounded = {row["market"] for row in read("purchases") if row["source"] == "hugging-face-hardware"}
+    assert (street, launch, rounded) == ({"street"}, {"launch-price"}, {"launch-price-approximate", "street-estimate"})
 
 
 def test_run_durations_are_hours_minutes_seconds() -> None:
@@ -190,14 +217,17 @@ def test_article_one_prints_six_rental_prices_with_cores_and_host_memory() -> No
         ("tencent", "T4", "8", "core", "32", "8.68"),
     }
     columns = ("provider", "gpu", "cpu_cores", "cpu_unit", "host_memory_gib", "price")
-    rows = read("offers")
+    rows = [row for row in read("offers") if row["source"] in ARTICLES]
     assert {tuple(row[column] for column in columns) for row in rows} == printed
     assert {row["source"] for row in rows} == {"gpu-guide-1"}
-    assert {row["currency"] for row in rows} == {"CNY"}
+    assert {(row["currency"], row["per"], row["pricing_model"], row["gpu_fraction"]) for row in rows} == {
+        ("CNY", "instance-hour", "on-demand", "1")
+    }
 
 
 def test_article_one_states_neither_form_nor_region_nor_date_of_its_prices() -> None:
-    assert {(row["gpu_form"], row["region"], row["as_of"]) for row in read("offers")} == {("", "", "")}
+    rows = [row for row in read("offers") if row["source"] == "gpu-guide-1"]
+    assert {(row["gpu_form"], row["gpu_memory_gb"], row["region"], row["as_of"]) for row in rows} == {("", "", "", "")}
 
 
 def test_article_one_prints_eight_fine_tuning_runs_on_a_4090() -> None:
@@ -246,16 +276,16 @@ def test_the_handout_prints_eight_purchase_prices() -> None:
         ("A800", "data-centre", "110000", ""),
         ("H100", "data-centre", "242000", ""),
     }
-    rows = read("purchases")
+    rows = [row for row in read("purchases") if row["source"] in ARTICLES]
     assert {(row["gpu"], row["market"], row["price"], row["memory_as_printed"]) for row in rows} == printed
-    assert {row["source"] for row in rows} == {"gpu-handout"}
+    assert {(row["source"], row["currency"]) for row in rows} == {("gpu-handout", "CNY")}
 
 
 def test_the_doubtful_14_gb_of_the_t4_are_remarked_upon_in_both_languages() -> None:
     t4 = next(row for row in read("purchases") if row["gpu"] == "T4")
     assert "16 GB" in t4["remark_zh"]
     assert "16 GB" in t4["remark_en"]
-    assert next(row for row in read("gpus") if row["gpu"] == "T4")["memory_gb"] == "16"
+    assert next(row for row in read("gpus") if row["name"] == "Tesla T4")["memory"] == "16"
 
 
 def test_article_one_names_three_platforms() -> None:
