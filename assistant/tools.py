@@ -7,13 +7,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from assistant.calculator import inference_memory, purchase, rental, training_time
+from assistant import shape_rows
+from assistant.calculator import (
+    currency,
+    depreciation,
+    energy,
+    inference_fit,
+    inference_memory,
+    kv_cache,
+    kv_pool,
+    lora,
+    model_memory,
+    offers,
+    ownership,
+    precision,
+    prefill_decode,
+    purchase,
+    rank,
+    rental,
+    request_rate,
+    serving_capacity,
+    serving_throughput,
+    token_cost,
+    training_compute,
+    training_cost,
+    training_memory,
+    training_time,
+)
 from assistant.calculator.calculation import Calculation
+from assistant.calculator.shapes import GpuSpec, ModelShape
 from assistant.evidence import Call, Language
 
 FAULTS_SHOWN = 3  # of a call that has many
@@ -51,6 +78,48 @@ CALCULATORS: dict[str, Calculator] = {
     "break_even_price": Calculator(training_time.BreakEvenPriceInput, training_time.break_even_price),
     "cards_needed": Calculator(inference_memory.CardsNeededInput, inference_memory.cards_needed),
     "total_memory": Calculator(inference_memory.TotalMemoryInput, inference_memory.total_memory),
+    "quantisation_bits": Calculator(precision.QuantisationBitsInput, precision.quantisation_bits),
+    "model_weights": Calculator(model_memory.ModelWeightsInput, model_memory.model_weights),
+    "kv_cache": Calculator(kv_cache.KvCacheInput, kv_cache.kv_cache),
+    "kv_pool": Calculator(kv_pool.KvPoolInput, kv_pool.kv_pool),
+    "inference_memory": Calculator(inference_memory.InferenceMemoryInput, inference_memory.inference_memory),
+    "inference_fit": Calculator(inference_fit.InferenceFitInput, inference_fit.inference_fit),
+    "lora_parameters": Calculator(lora.LoraParametersInput, lora.lora_parameters),
+    "training_memory": Calculator(training_memory.TrainingMemoryInput, training_memory.training_memory),
+    "training_flops": Calculator(training_compute.TrainingFlopsInput, training_compute.training_flops),
+    "iteration_time": Calculator(training_compute.IterationTimeInput, training_compute.iteration_time),
+    "training_rate": Calculator(training_compute.TrainingSpeed, training_compute.training_rate),
+    "training_cost": Calculator(training_cost.TrainingCostInput, training_cost.training_cost),
+    "training_cost_from_rate": Calculator(
+        training_cost.TrainingCostFromRateInput, training_cost.training_cost_from_rate
+    ),
+    "finetune_time": Calculator(training_cost.FinetuneTimeInput, training_cost.finetune_time),
+    "gpu_hours_total": Calculator(training_cost.GpuHoursTotalInput, training_cost.gpu_hours_total),
+    "prefill_time": Calculator(prefill_decode.PrefillTimeInput, prefill_decode.prefill_time),
+    "decode_rate": Calculator(prefill_decode.DecodeRateInput, prefill_decode.decode_rate),
+    "serving_throughput": Calculator(serving_throughput.ServingThroughputInput, serving_throughput.serving_throughput),
+    "throughput_bound": Calculator(serving_throughput.ComputeBoundInput, serving_throughput.throughput_bound),
+    "serving_capacity": Calculator(serving_capacity.ServingCapacityInput, serving_capacity.serving_capacity),
+    "request_rate": Calculator(request_rate.RequestRateInput, request_rate.request_rate),
+    "cost_per_million_tokens": Calculator(token_cost.CostPerMillionTokensInput, token_cost.cost_per_million_tokens),
+    "token_revenue": Calculator(token_cost.TokenRevenueInput, token_cost.token_revenue),
+    "margin": Calculator(token_cost.MarginInput, token_cost.margin),
+    "average_token_rate": Calculator(token_cost.AverageTokenRateInput, token_cost.average_token_rate),
+    "scaling": Calculator(token_cost.ScalingInput, token_cost.scaling),
+    "gpu_hours": Calculator(rental.GpuHoursInput, rental.gpu_hours),
+    "price_per_gpu_hour": Calculator(rental.PricePerGpuInput, rental.price_per_gpu_hour),
+    "rental_comparison": Calculator(rental.RentalComparisonInput, rental.rental_comparison),
+    "rental_terms": Calculator(rental.RentalTermsInput, rental.rental_terms),
+    "currency_conversion": Calculator(currency.CurrencyConversionInput, currency.currency_conversion),
+    "offers_within": Calculator(offers.OffersWithinInput, offers.offers_within),
+    "memory_as_sold": Calculator(offers.MemoryAsSoldInput, offers.memory_as_sold),
+    "energy": Calculator(energy.EnergyInput, energy.energy),
+    "colocation_cost": Calculator(energy.ColocationCostInput, energy.colocation_cost),
+    "api_cost": Calculator(energy.ApiCostInput, energy.api_cost),
+    "depreciation": Calculator(depreciation.DepreciationInput, depreciation.depreciation),
+    "payback": Calculator(ownership.PaybackInput, ownership.payback),
+    "buy_or_rent": Calculator(ownership.BuyOrRentInput, ownership.buy_or_rent),
+    "rank_gpus": Calculator(rank.RankInput, rank.rank_gpus),
 }
 
 
@@ -65,7 +134,7 @@ def calculate_json(tool: str, arguments: dict[str, Any]) -> tuple[BaseModel, Cal
         raise ToolError(f"no calculator is called {tool!r}; there are {', '.join(CALCULATORS)}")
     calculator = CALCULATORS[tool]
     try:
-        given = calculator.given.model_validate(arguments)
+        given = calculator.given.model_validate(_with_rows(tool, calculator.given, arguments))
         return given, calculator.compute(given)
     except ValidationError as error:
         faults = "; ".join(_fault(fault) for fault in error.errors()[:FAULTS_SHOWN])
@@ -76,6 +145,38 @@ def calculate_json(tool: str, arguments: dict[str, Any]) -> tuple[BaseModel, Cal
         raise ToolError(
             f"{tool}: the result is beyond what can be computed exactly, got {_short(arguments)}"
         ) from error
+
+
+def _rows_for_names(kind: type[ModelShape] | type[GpuSpec], name: str) -> ModelShape | GpuSpec | None:
+    """The catalogue's row of that name as a calculator takes it; None where none, or more than one, is called so."""
+    return shape_rows.named_model(name) if kind is ModelShape else shape_rows.named_gpu(name)
+
+
+def _with_rows(where: str, annotation: object, value: object) -> Any:
+    """`value` with the name of a GPU or model, wherever its type asks for a row, replaced by that row."""
+    kinds = (annotation, *get_args(annotation))
+    if isinstance(value, str):
+        return _row_or_text(where, kinds, value)
+    if isinstance(value, list | tuple):
+        inner = next((part for part in kinds[1:] if part is not Ellipsis), None)
+        if inner is not None:
+            return [_with_rows(f"{where}.{place}", inner, part) for place, part in enumerate(value)]
+    elif isinstance(value, dict):
+        model = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+        if model is not None:
+            types = {key: field.annotation for key, field in model.model_fields.items()}
+            return {key: _with_rows(f"{where}.{key}", types.get(key), part) for key, part in value.items()}
+    return value
+
+
+def _row_or_text(where: str, kinds: tuple[object, ...], text: str) -> object:
+    for kind, what in ((ModelShape, "model"), (GpuSpec, "GPU")):
+        if kind in kinds:
+            row = _rows_for_names(kind, text)
+            if row is None:
+                raise ToolError(f"{where}: no {what} is called {_short(text)}; give its figures instead")
+            return row
+    return text
 
 
 def call(tool: str, language: Language, **arguments: object) -> tuple[Call, Calculation]:

@@ -1,5 +1,7 @@
 """`python -m evals [answers|intents|retrieval ...] [--limit N] [--model none]`: measure, print Markdown tables.
 
+`python -m evals golden FILE.csv`: a file of published values against the calculators, row by row.
+
 What is wrong goes to standard error while it runs, the tables to standard output. RESULTS.md keeps them, by date.
 """
 
@@ -9,6 +11,7 @@ import os
 import sys
 from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,12 +34,28 @@ def main(
         str, typer.Option(help="none: answers without prose; or a model of the server at LLM_BASE_URL")
     ] = "",
 ) -> None:
-    """Run the eval tasks and print their tables."""
+    """Run the eval tasks and print their tables. `golden FILE.csv` compares a file of published values instead."""
     if model and model != "none":
         if not os.environ.get("LLM_BASE_URL"):
             raise typer.BadParameter(f"--model {model!r} needs LLM_BASE_URL, the address of the server that has it")
         os.environ["LLM_MODEL"] = model
     _run(tasks or list(Task), limit, prose=model != "none")
+
+
+def golden(
+    file: Annotated[Path, typer.Argument(help="CSV: id, area, inputs, expected_value, unit, tolerance_pct ...")],
+) -> None:
+    """Compute every row of a file of published values and compare; fails where a row could not be computed."""
+    from evals import golden as published
+
+    try:
+        outcomes = published.run(file)
+    except published.GoldenError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+    typer.echo(published.report(outcomes))
+    if any(outcome.verdict == "error" for outcome in outcomes):
+        raise typer.Exit(1)
 
 
 def _run(tasks: list[Task], limit: int, *, prose: bool) -> None:
@@ -73,4 +92,8 @@ def _progress(line: str) -> None:
 if __name__ == "__main__":
     for key, value in OFFLINE.items():
         os.environ.setdefault(key, value)
-    typer.run(main)
+    if sys.argv[1:2] == ["golden"]:
+        del sys.argv[1]
+        typer.run(golden)
+    else:
+        typer.run(main)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.calculator.calculation import HOURS_PER_MONTH, HOURS_PER_YEAR, Calculation, money, number
@@ -333,6 +333,7 @@ ANY_ARGUMENT = st.one_of(
 )  # fmt: skip
 
 
+@settings(deadline=None)  # the first draw that names a model loads the tables
 @given(st.data(), st.sampled_from(sorted(CALCULATORS)))
 def test_no_argument_whatever_makes_a_calculator_fail_with_anything_but_a_tool_error(data: Any, tool: str) -> None:
     fields = sorted(CALCULATORS[tool].given.model_fields)

@@ -35,26 +35,38 @@ NO_TRUTH = BeforeValidator(_not_a_truth)  # pydantic would take true for 1
 # The limits stand first: behind a validator they would not reach the JSON schema.
 Amount = Annotated[JsonDecimal, Field(gt=0), AfterValidator(_sane)]
 HoursPerDay = Annotated[JsonDecimal, Field(gt=0, le=24)]
+# Limits of what a GPU decision can mean: 100 trillion parameters, 10 quadrillion tokens, 10^30 operations.
+Parameters = Annotated[JsonDecimal, Field(gt=0, le=10**14), NO_TRUTH]
+Tokens = Annotated[JsonDecimal, Field(gt=0, le=10**16), NO_TRUTH]
+Flops = Annotated[JsonDecimal, Field(gt=0, le=10**30), NO_TRUTH]
+Share = Annotated[JsonDecimal, Field(gt=0, le=1), NO_TRUTH]
 Count = Annotated[int, Field(ge=1, le=1_000_000), NO_TRUTH]
 Currency = Annotated[str, Field(pattern="^[A-Z]{3}$")]
 
 
 class Assumption(Frozen):
-    """Something the question left open; `value` is what was taken."""
+    """Something the question left open; `value` is what was taken and `source` says where that default comes from."""
 
     name: str
     value: str
     text: Bilingual
+    source: str = ""
 
 
 class Calculation(Frozen):
-    """A calculator's result: the main value with its unit, all outputs, and the formula with numbers put in."""
+    """A calculator's result: the main value with its unit, all outputs, and the formula with numbers put in.
+
+    `rows` is the table or the series of a result that has more than one line; `changes_most` says which
+    input moves the value most, and by how much.
+    """
 
     value: JsonDecimal
     unit: str
     formula: str
     outputs: dict[str, JsonDecimal | int | str]
     assumptions: tuple[Assumption, ...] = ()
+    rows: tuple[dict[str, JsonDecimal | int | str], ...] = ()
+    changes_most: Bilingual | None = None
 
 
 def money(value: Decimal) -> Decimal:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from assistant.calculator.calculation import (
+    HOURS_PER_DAY,
     HOURS_PER_MONTH,
     HOURS_PER_WEEK,
     HOURS_PER_YEAR,
@@ -24,6 +25,9 @@ from assistant.calculator.calculation import (
     number,
     whole_times,
 )
+from assistant.calculator.energy import ShareOrNone
+from assistant.calculator.magnitudes import significant
+from assistant.calculator.offers import GpusWanted, Offers, PriceRow, one_currency
 from assistant.evidence import Bilingual, Frozen
 
 HOURS_OF_UNIT = {
@@ -183,4 +187,161 @@ def sum_of_costs(given: AmountsInput) -> Calculation:
     return Calculation(
         value=total, unit=given.currency, formula=f"{terms} = {total:,} {given.currency}",
         outputs={"total": total, "count": len(given.amounts), "currency": given.currency},
+    )  # fmt: skip
+
+
+class GpuTime(Frozen):
+    """`gpus` GPUs for `hours` hours each."""
+
+    gpus: Count = 1
+    hours: Amount
+
+
+class GpuHoursInput(Frozen):
+    """The parts of a job: so many GPUs for so many hours each."""
+
+    parts: Annotated[tuple[GpuTime, ...], Field(min_length=1)]
+
+
+def gpu_hours(given: GpuHoursInput) -> Calculation:
+    """GPU-hours = sum of GPUs x hours over the parts."""
+    total = sum((part.gpus * part.hours for part in given.parts), Decimal(0))
+    terms = " + ".join(f"{part.gpus:,} × {number(part.hours)} h" for part in given.parts)
+    return Calculation(
+        value=total, unit="GPU-hour", formula=f"{terms} = {number(total)} GPU-h",
+        outputs={"gpu_hours": total, "parts": len(given.parts)},
+    )  # fmt: skip
+
+
+class PricePerGpuInput(Frozen):
+    """What was paid for `gpus` GPUs over `hours` hours; with the default of 1 hour, the price of an instance-hour."""
+
+    total_cost: Amount
+    gpus: Count
+    hours: Amount = Decimal(1)
+    currency: Currency = "CNY"
+
+
+def price_per_gpu_hour(given: PricePerGpuInput) -> Calculation:
+    """price per GPU-hour = total cost / (GPUs x hours)."""
+    price = significant(given.total_cost / (given.gpus * given.hours), 12)
+    return Calculation(
+        value=price, unit=f"{given.currency}/GPU-hour",
+        formula=f"{number(given.total_cost)} {given.currency} ÷ ({given.gpus:,} × {number(given.hours)} h)"
+                f" = {price:,.4f} {given.currency}/GPU-h",
+        outputs={"price_per_gpu_hour": price, "gpu_hours": given.gpus * given.hours, "currency": given.currency},
+    )  # fmt: skip
+
+
+class RentalComparisonInput(Frozen):
+    """Price rows in one currency, and how many GPUs are wanted (0.25: a quarter of one)."""
+
+    offers: Offers
+    gpus: GpusWanted = Decimal(1)
+
+    @model_validator(mode="after")
+    def _rented(self) -> RentalComparisonInput:
+        bought = next((offer for offer in self.offers if offer.per == "card"), None)
+        if bought:
+            raise ValueError(f"{bought.price} {bought.currency} of {bought.provider or bought.gpu!r} buys a card: "
+                             "compare rents only, or use buy_or_rent")  # fmt: skip
+        return self
+
+
+def rental_comparison(given: RentalComparisonInput) -> Calculation:
+    """Cost per hour, day, week, month (730 h) and year (8,760 h) of each offer, cheapest first, and the spread.
+
+    Whole instances are billed, so 8-GPU nodes bill 8. Sorted by the exact cost; only what is shown is rounded.
+    """
+    currency = one_currency(given.offers)
+    billed = {id(offer): offer.instances_for(given.gpus) for offer in given.offers}  # exact fractions: worked out once
+
+    def per_hour(offer: PriceRow) -> Decimal:
+        return billed[id(offer)] * offer.price_per_hour
+
+    offers = sorted(given.offers, key=lambda o: (per_hour(o), o.provider, o.gpu, o.pricing_model, o.region, o.as_of))
+    cheapest, dearest = (significant(per_hour(end), 12) for end in (offers[0], offers[-1]))
+    spread = money((dearest - cheapest) / cheapest * 100)
+    return Calculation(
+        value=cheapest, unit=f"{currency}/hour",
+        formula=f"{billed[id(offers[0])]} × {number(offers[0].price_per_hour)} {currency}/h = {number(cheapest)} {currency}/h;"
+                f" ({number(dearest)} − {number(cheapest)}) ÷ {number(cheapest)} = {spread} %",
+        outputs={"cheapest": offers[0].provider or offers[0].gpu, "cheapest_per_hour": cheapest,
+                 "dearest": offers[-1].provider or offers[-1].gpu, "dearest_per_hour": dearest,
+                 "spread_per_hour": dearest - cheapest, "spread_percent": spread,
+                 "offers": len(offers), "currency": currency},
+        assumptions=(MONTH,), rows=tuple(_periods(offer, billed[id(offer)], per_hour(offer)) for offer in offers),
+    )  # fmt: skip
+
+
+def _periods(offer: PriceRow, instances: int, per_hour: Decimal) -> dict[str, Decimal | int | str]:
+    return {
+        "gpu": offer.gpu, "provider": offer.provider, "pricing_model": offer.pricing_model, "region": offer.region,
+        "instances": instances, "gpus_billed": instances * offer.gpus_per_instance * offer.gpu_fraction,
+        "per_hour": significant(per_hour, 12), "per_day": money(per_hour * HOURS_PER_DAY), "per_week": money(per_hour * HOURS_PER_WEEK),
+        "per_month": money(per_hour * HOURS_PER_MONTH), "per_year": money(per_hour * HOURS_PER_YEAR),
+        "currency": offer.currency, "as_of": offer.as_of, "source": offer.source,
+    }  # fmt: skip
+
+
+class RentalTermsInput(Frozen):
+    """Hours of use, and the prices of one instance-hour on demand, committed and spot, all in one currency.
+
+    `committed_hours` are paid whether used or not; spot repeats the share `rework` of its hours after interruptions.
+    """
+
+    hours: Amount
+    instances: Count = 1
+    on_demand_price: Amount | None = None
+    committed_price: Amount | None = None
+    committed_hours: Amount | None = None
+    spot_price: Amount | None = None
+    rework: ShareOrNone | None = None
+    currency: Currency = "CNY"
+
+    @model_validator(mode="after")
+    def _complete(self) -> RentalTermsInput:
+        if not (self.on_demand_price or self.committed_price or self.spot_price):
+            raise ValueError("no price: give on_demand_price, committed_price or spot_price")
+        if (self.committed_price is None) != (self.committed_hours is None):
+            raise ValueError(
+                f"committed_price {self.committed_price} and committed_hours {self.committed_hours} belong together"
+            )
+        return self
+
+
+REWORK = Decimal("0.1")
+REWORK_TAKEN = Assumption(
+    name="rework", value="10 %", source="no published figure: a convention, to be replaced by what you measure",
+    text=Bilingual(
+        zh="竞价实例被中断后重做的时间按 10% 计（无公开数据，请换成实测值）",
+        en="interrupted spot instances are taken to repeat 10 % of their hours (no published figure: put in what you measure)",
+    ),
+)  # fmt: skip
+
+
+def rental_terms(given: RentalTermsInput) -> Calculation:
+    """Cost of the same use on demand (hours), committed (at least the committed hours) and spot (hours x (1 + rework))."""
+    rework = REWORK if given.rework is None else given.rework
+    terms = {
+        "on-demand": (given.on_demand_price, given.hours),
+        "committed": (given.committed_price, max(given.hours, given.committed_hours or Decimal(0))),
+        "spot": (given.spot_price, given.hours * (1 + rework)),
+    }
+    costs = {term: given.instances * hours * price for term, (price, hours) in terms.items() if price is not None}
+    best = min(costs, key=lambda term: costs[term])
+    rows: tuple[dict[str, Decimal | int | str], ...] = tuple(
+        {"term": term, "price": terms[term][0] or Decimal(0), "hours_billed": terms[term][1], "cost": money(cost), "currency": given.currency}
+        for term, cost in sorted(costs.items(), key=lambda entry: entry[1])
+    )  # fmt: skip
+    outputs: dict[str, Decimal | int | str] = {"cheapest": best, "cost": money(costs[best]), "currency": given.currency}
+    if given.on_demand_price and given.committed_price and given.committed_hours:
+        pays_from = given.committed_price * given.committed_hours / given.on_demand_price
+        outputs["commitment_pays_from_hours"] = significant(pays_from, 12)
+    return Calculation(
+        value=money(costs[best]), unit=given.currency,
+        formula="; ".join(f"{row['term']}: {given.instances} × {number(Decimal(row['hours_billed']))} h"
+                          f" × {number(Decimal(row['price']))} {given.currency}/h = {row['cost']:,}" for row in rows),
+        outputs=outputs, rows=rows,
+        assumptions=(REWORK_TAKEN,) if given.spot_price is not None and given.rework is None else (),
     )  # fmt: skip
