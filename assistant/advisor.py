@@ -17,7 +17,7 @@ from assistant.intent import Span, open_classifier
 from assistant.llm import LanguageModel, ModelUnavailableError, connect_model
 from assistant.quantities import parse_quantities
 from ingest.builtin import builtin_passages
-from knowledge import names
+from knowledge import card_forms, instances, names, spellings, unknown_names
 from knowledge.catalog import load_catalog
 from knowledge.embedding import load_embedder
 from knowledge.index import Embedder, Index, IndexMismatchError, IndexMissingError, build_index, open_index
@@ -96,5 +96,20 @@ def _open_index(embedder: Embedder, progress: Callable[[int, int], None] | None)
 
 
 def _linked_by() -> list[Path]:
-    modules = (names, numerals, tokens, quantity_reader, quantity_joins)
-    return [names.TABLE, *(Path(module.__file__) for module in modules if module.__file__)]
+    modules = (
+        names,
+        spellings,
+        unknown_names,
+        instances,
+        card_forms,
+        numerals,
+        tokens,
+        quantity_reader,
+        quantity_joins,
+    )
+    return [
+        names.TABLE,
+        instances.TABLE,
+        card_forms.TABLE,
+        *(Path(module.__file__) for module in modules if module.__file__),
+    ]

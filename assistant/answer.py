@@ -6,13 +6,33 @@ all read the same events.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from assistant import costs, documents, memory, prices, purchases, render, runs, small_talk
+from assistant import (
+    budgets,
+    choosing,
+    costs,
+    documents,
+    finetuning,
+    fit,
+    memory,
+    owning,
+    pretraining,
+    price_selection,
+    prices,
+    purchases,
+    render,
+    runs,
+    serving,
+    small_talk,
+    specs,
+    speedups,
+)
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
@@ -75,7 +95,13 @@ def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[E
             note = _model_note(error, request.language)
         yield Prose(markdown="\n\n" + render.paragraphs(note, finding.sources))
     claims = render.paragraphs(finding.markdown, written.strip(), note)
-    traced = trace(claims, finding.calls, finding.citations, question=_conversation(question, turns), names=IDENTIFIERS)
+    traced = trace(
+        _without_sizes(claims),
+        finding.calls,
+        finding.citations,
+        question=_conversation(question, turns),
+        names=IDENTIFIERS,
+    )
     yield Done(answer=Answer(
         question=question, language=request.language, status=status, text=render.paragraphs(claims, finding.sources),
         calls=finding.calls, citations=finding.citations, figures=traced.figures, verified=not traced.untraced,
@@ -97,29 +123,29 @@ HANDLERS: dict[str, Callable[[Request, Ledger], Finding | None]] = {
     "price": prices.look_up,
     "compare": prices.compare,
     "cost": costs.cost,
-    "budget": costs.budget,
+    "budget": budgets.budget,
     "buy_price": purchases.buy,
-    "buy_or_rent": purchases.buy_or_rent,
+    "buy_or_rent": owning.buy_or_rent,
     "training_time": runs.training_time,
-    "speedup": runs.speedup,
+    "speedup": speedups.speedup,
+    "finetune_memory": finetuning.finetune_memory,
+    "train_cost": pretraining.train_cost,
     "memory": memory.memory,
+    "fit": fit.fit,
+    "serving": serving.serving,
+    "choose": choosing.choose,
 }
 
 
 def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | None:
     """The answer of code alone; None where the documents have to answer."""
     intent, s = request.intent, request.slots
+    if found := specs.specs(request, book):
+        return found
     if intent in small_talk.REPLIES:
         return small_talk.reply(intent, request.question, book)
     if intent in PRICE_INTENTS and _stands_in_documents(request):
         return None
-    if (
-        "spec" in request.aspects
-        and s.gpus
-        and intent in ("document", "memory", "price")
-        and "export" not in request.aspects
-    ):
-        return documents.no_specification(request, book)
     if intent == "compare" and _one_card_unpriced(request, having):
         intent = "speedup"
     if intent in HANDLERS and (found := HANDLERS[intent](request, book)):
@@ -134,7 +160,7 @@ def _stands_in_documents(request: Request) -> bool:
     s = request.slots
     if s.unknown or s.money:
         return False
-    if s.providers and set(s.providers) <= prices.LEARNING_PLATFORMS:
+    if s.providers and set(s.providers) <= price_selection.LEARNING_PLATFORMS:
         return not ("autodl" in s.providers and s.gpus)
     named = s.gpus or s.providers or s.workloads or s.periods
     return (
@@ -195,6 +221,18 @@ def _cited(sentence: str, finding: Finding) -> str:
 @lru_cache(maxsize=512)
 def _named(text: str) -> frozenset[str]:
     return frozenset(f"{item.kind}:{item.key}" for item in link(normalise(text)))
+
+
+@lru_cache(maxsize=1)
+def _sized_names() -> re.Pattern[str]:
+    """Names whose digits are part of the name: ChatGLM3-6B, A100 SXM4 80GB."""
+    models = {shown for name in all_names() if name.kind == "model" for shown in (name.zh, name.en, name.key)}
+    return re.compile("|".join(re.escape(name) for name in sorted(models, key=len, reverse=True)))
+
+
+def _without_sizes(text: str) -> str:
+    """The text with each model's name blanked letter by letter: the 6B of ChatGLM3-6B claims nothing."""
+    return _sized_names().sub(lambda match: "x" * len(match.group()), text)
 
 
 def _conversation(question: str, turns: Sequence[str]) -> str:

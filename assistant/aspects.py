@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from assistant.spec_words import GPU_SPEC, MODEL_SPEC
+
 # aspect -> words of both languages, as regular expressions over normalised lower-case text
 WORDS: dict[str, str] = {
     "cheapest": r"最便宜|最低|最省|最实惠|最划算|最经济|更便宜|更省|更经济|更划算|便宜点|哪家便宜|哪个便宜|谁便宜|性价比|cheap(?:est|er)?|\blowest|least expensive|best (?:price|deal|value)|economical",
@@ -43,10 +45,12 @@ WORDS: dict[str, str] = {
     "most": r"最多|最大|\bmost\b|largest|biggest",
     "fast": r"快|慢|fast|slow|quick",
     "use": r"适合(?:做|干|什么|哪)|用来|干什么用|做什么|用途|good for|suited|used for|suitable",
+    "ranking": r"排第几|第几名|天梯|排行榜|\btop ?\d+|leaderboard|(?:which|what) rank",
     "spot": r"竞价|抢占|\bspot\b|preemptible",
     "stock": r"有货|库存|现货|in stock",
     "dollars": r"美元价|按美元|换算成美元|多少美元|in (?:us )?dollars|in usd",
-    "spec": r"带宽|功耗|算力|频率|多少瓦|cuda ?核心数|多少个?.{0,6}核心|\btdp\b|nvlink|tflops|\btops\b|bandwidth|power draw|how many (?:cuda|tensor) cores",
+    "spec": GPU_SPEC,
+    "model_spec": MODEL_SPEC,
     "export": r"限制|出口|管制|禁|对华|export|restrict|\bban",
     "each": r"各|分别|\beach\b|respectively",
     "payback": r"回本|打平|回收成本|多久.{0,6}(?:划算|合算)|break.?even|pay ?back|pays? for itself|pay off",

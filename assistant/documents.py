@@ -64,16 +64,8 @@ def not_found(request: Request, book: Ledger, names: Sequence[str] = ()) -> Find
             "The knowledge base holds nothing that answers this, so there is no answer rather than an invented one.",
         )
     return book.finding("not_in_knowledge", head, book.say(
-        "它收录的是：GPU 租用与购卡价格、微调时长、显存与选卡建议、参考服务器、学习平台、出口限制和部署建议。",
-        "It covers GPU rental and purchase prices, fine-tuning times, memory and card recommendations, reference servers, learning platforms, export rules and serving advice."))  # fmt: skip
-
-
-def no_specification(request: Request, book: Ledger) -> Finding:
-    """Bandwidth, power, core counts of a card: no table holds them yet."""
-    gpus = render.joined((render.name("gpu", gpu, book.language) for gpu in request.slots.gpus), book.language)
-    return book.finding("not_in_knowledge", book.say(
-        f"知识库里没有 {gpus} 的带宽、功耗、算力、核心数这类规格，所以不回答，以免编造。",
-        f"The knowledge base has no bandwidth, power, throughput or core counts for the {gpus}, so there is no answer rather than an invented one."))  # fmt: skip
+        "它收录的是：GPU 租用与购卡价格、显卡与开源模型规格、微调时长、显存与选卡建议、参考服务器、学习平台、出口限制和部署建议。",
+        "It covers GPU rental and purchase prices, specifications of cards and open models, fine-tuning times, memory and card recommendations, reference servers, learning platforms, export rules and serving advice."))  # fmt: skip
 
 
 def evidence_text(citations: Sequence[Citation]) -> str:

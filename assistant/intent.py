@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 LINES = Path(__file__).parent / "intents.jsonl"
 INTENTS = (
     "price", "compare", "cost", "budget", "buy_price", "training_time", "speedup", "memory", "document", "smalltalk",
-    "off_topic", "manipulation", "forecast",
+    "off_topic", "manipulation", "forecast", "fit", "finetune_memory", "train_cost", "serving", "choose",
 )  # fmt: skip
 THRESHOLD = 0.5  # best probability below which it abstains; see evals/RESULTS.md
 LEAST_INTENTS = 3

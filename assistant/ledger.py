@@ -12,7 +12,9 @@ from pydantic import JsonValue
 from assistant import render, tools
 from assistant.calculator.calculation import Calculation, number
 from assistant.evidence import Call, Citation, Finding, Language, Status
-from knowledge.catalog import Catalog, MemoryAdvice, Offer, Purchase, Speedup, TrainingRun
+from knowledge.catalog import TABLES, Catalog, MemoryAdvice, Offer, Purchase, Speedup, TrainingRun
+from knowledge.hardware import Gpu, Model, Rate
+from knowledge.hardware_cells import gpu_cells, model_cells, row_text
 
 
 class Ledger:
@@ -35,14 +37,21 @@ class Ledger:
             self.calls.append(record)
         return result
 
+    def count(self, table: str, rows: int, shown: int) -> None:
+        """Keep how many rows a statement stands on and how many of them are shown."""
+        record = Call(tool="count_rows", arguments={"table": table}, result={"rows": rows, "shown": shown})
+        if record not in self.calls:
+            self.calls.append(record)
+
     def cite(self, table: str, title: str, source_key: str, rows: Sequence[tuple[int, str]]) -> str:
         """Cite rows (number, text) of a table; returns the mark, such as [1]."""
-        source = self.catalog.sources[source_key]
-        locator = (
-            f"tables/{table} " + self.say("第 ", "row ") + ", ".join(str(n) for n, _ in rows) + self.say(" 行", "")
-        )
+        return self._cite(table, title, render.source_title(self.catalog.sources[source_key], self.language), rows)
+
+    def _cite(self, table: str, title: str, source: str, rows: Sequence[tuple[int, str]]) -> str:
+        place = f"tables/{table}" if (TABLES / table).exists() else table  # an imported file stands by its own name
+        locator = f"{place} " + self.say("第 ", "row ") + ", ".join(str(n) for n, _ in rows) + self.say(" 行", "")
         citation = Citation(
-            id=len(self.citations) + 1, title=title, source=render.source_title(source, self.language), locator=locator,
+            id=len(self.citations) + 1, title=title, source=source, locator=locator,
             excerpt="\n".join(text for _, text in rows), as_of=None,
         )  # fmt: skip
         for known in self.citations:
@@ -52,27 +61,54 @@ class Ledger:
         return f"[{citation.id}]"
 
     def cite_offers(self, offers: Sequence[Offer], **selection: JsonValue) -> str:
-        """Cite rental price rows (all of one source), and record the look-up with what selected them."""
+        """Cite rental price rows, one citation for each source of theirs, and record the look-up with what selected them."""
         rows: list[JsonValue] = [
-            {"provider": o.provider, "gpu": o.gpu, "price": float(o.price), "unit": f"{o.currency}/hour",
-             "cpu_cores": o.cpu_cores, "host_memory_gib": float(o.host_memory_gib)}
+            {"provider": o.provider, "gpu": o.gpu_form or o.gpu, "price": float(o.price),
+             "unit": f"{o.currency}/{'month' if o.per == 'instance-month' else 'hour'}", "gpu_count": o.gpu_count,
+             "price_per_gpu_hour": round(float(o.price_per_gpu_hour), 4), "pricing_model": o.pricing_model, "as_of": o.as_of,
+             "cpu_cores": o.cpu_cores, "host_memory_gib": None if o.host_memory_gib is None else float(o.host_memory_gib)}
             for o in offers
         ]  # fmt: skip
         record = Call(tool="find_offers", arguments=selection, result=rows)
         if record not in self.calls:
             self.calls.append(record)
         title = self.say("租用价格表", "rental price table")
-        return self.cite("offers.csv", title, offers[0].source, [(o.row, self._offer_text(o)) for o in offers])
+        places = dict.fromkeys((o.source, o.origin) for o in offers)  # an imported row stands in the reader's own file
+        return "".join(
+            self.cite(
+                origin or "offers.csv",
+                title,
+                source,
+                [(o.row, self._offer_text(o)) for o in offers if (o.source, o.origin) == (source, origin)],
+            )
+            for source, origin in places
+        )
 
     def cite_purchases(self, purchases: Sequence[Purchase]) -> str:
         """Cite purchase price rows."""
         title = self.say("常用 AI GPU 购卡价格表", "purchase prices of common AI GPUs")
-        rows = [
-            (p.row, self.say(f"GPU = {p.gpu}；价格 = {number(p.price)} 元/张；显存（印作）= {p.memory_as_printed or '未印'}{'；' + p.remark_zh if p.remark_zh else ''}",
-                             f"GPU = {p.gpu}; price = {number(p.price)} CNY per card; memory as printed = {p.memory_as_printed or 'not printed'}{'; ' + p.remark_en if p.remark_en else ''}"))
-            for p in purchases
-        ]  # fmt: skip
+        unit = {
+            currency: self.say(render.unit(currency, "zh"), currency) for currency in {p.currency for p in purchases}
+        }
+        rows = []
+        for p in purchases:
+            remark = self.say(p.remark_zh or "", p.remark_en or "")
+            cells = [
+                ("GPU", p.gpu_form or p.gpu),
+                (self.say("价格", "price"), self.say(f"{number(p.price)} {unit[p.currency]}/张", f"{number(p.price)} {unit[p.currency]} per card")),
+                (self.say("显存（印作）", "memory as printed"), p.memory_as_printed or ("" if p.as_of or p.gpu_form else self.say("未印", "not printed"))),
+                (self.say("日期", "date"), p.as_of or ""),
+            ]  # fmt: skip
+            text = self.say("；", "; ").join(
+                [*(f"{heading} = {cell}" for heading, cell in cells if cell), *([remark] if remark else [])]
+            )
+            rows.append((p.row, text))
         return self.cite("purchases.csv", title, purchases[0].source, rows)
+
+    def cite_rate(self, rate: Rate) -> str:
+        """Cite a currency rate, a year's average."""
+        text = self.say(f"1 美元 = {number(rate.units_per_usd)} {rate.currency}（{rate.year} 年平均）", f"1 USD = {number(rate.units_per_usd)} {rate.currency} (average of {rate.year})")  # fmt: skip
+        return self.cite("rates.csv", self.say("汇率表", "currency rates"), rate.source, [(rate.row, text)])
 
     def cite_runs(self, runs: Sequence[TrainingRun]) -> str:
         """Cite rows of the fine-tuning time table."""
@@ -104,16 +140,15 @@ class Ledger:
             "memory_advice.csv", title, advice.source, [(advice.row, self.say("；".join(zh), "; ".join(en)))]
         )
 
-    def cite_gpu_memory(self, gpu: str) -> str:
-        """Cite the memory sizes of a GPU."""
-        sizes = " / ".join(number(size) for size in self.catalog.gpu_memory_gb[gpu])
-        key = "gpu-guide-1" if gpu in ("A100", "A800", "H100", "H800") else "gpu-handout"
-        return self.cite(
-            "gpus.csv",
-            self.say("显卡显存", "memory of cards"),
-            key,
-            [(list(self.catalog.gpu_memory_gb).index(gpu) + 1, f"{gpu} = {sizes} GB")],
-        )
+    def cite_gpu(self, gpu: Gpu) -> str:
+        """Cite an accelerator with all that its row says."""
+        title = self.say("加速卡规格表", "accelerator specifications")
+        return self._cite("gpus.csv", title, gpu.source, [(gpu.row, row_text(gpu_cells(gpu), self.language))])
+
+    def cite_model(self, model: Model) -> str:
+        """Cite an open model with all that its row says."""
+        title = self.say("开放模型结构表", "shapes of open models")
+        return self._cite("models.csv", title, model.source, [(model.row, row_text(model_cells(model), self.language))])
 
     def cite_speedups(self, speedups: Sequence[Speedup]) -> str:
         """Cite how much faster one card is than another."""
@@ -141,12 +176,18 @@ class Ledger:
         )
 
     def _offer_text(self, offer: Offer) -> str:
-        provider = render.name("provider", offer.provider, self.language)
-        price = render.amount(offer.price, offer.currency, self.language, "hour")
-        host = render.cores(offer, self.language)
-        return self.say(
-            f"云 = {provider}；GPU = {offer.gpu}（{offer.gpu_form or '形态与显存未注明'}）；CPU = {host}；"
-            f"主机内存 = {number(offer.host_memory_gib)} GiB；价格 = {price}；日期 = {offer.as_of or '未注明'}",
-            f"cloud = {provider}; GPU = {offer.gpu} ({offer.gpu_form or 'form and memory not stated'}); CPU = {host}; "
-            f"host memory = {number(offer.host_memory_gib)} GiB; price = {price}; date = {offer.as_of or 'not stated'}",
-        )
+        lang = self.language
+        per = "month" if offer.per == "instance-month" else "hour"
+        cells = [
+            (("云", "cloud"), render.name("provider", offer.provider, lang)),
+            (("GPU", "GPU"), f"{offer.gpu}{self.say('（', ' (')}{offer.gpu_form or self.say('形态与显存未注明', 'form and memory not stated')}{self.say('）', ')')}"),
+            (("显存", "GPU memory"), f"{number(offer.gpu_memory_gb)} GB" if offer.gpu_memory_gb else ""),
+            (("张数", "GPUs"), "" if offer.gpu_count == 1 else render.cards(offer.gpu_count, lang)),
+            (("实例", "instance"), offer.instance or ""),
+            (("CPU", "CPU"), "" if offer.cpu_cores is None else render.cores(offer, lang)),
+            (("主机内存", "host memory"), "" if offer.host_memory_gib is None else f"{number(offer.host_memory_gib)} GiB"),
+            (("价格", "price"), render.amount(offer.price, offer.currency, lang, per)),
+            (("地域", "region"), offer.region or ""),
+            (("日期", "date"), offer.as_of or self.say("未注明", "not stated")),
+        ]  # fmt: skip
+        return self.say("；", "; ").join(f"{self.say(*heading)} = {cell}" for heading, cell in cells if cell)

@@ -5,7 +5,6 @@ Only what the recommendation table holds; it derives no need from a model's size
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 
@@ -16,11 +15,6 @@ from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.catalog import MemoryAdvice
 
-SPECIFICATION = re.compile(
-    r"带宽|cuda ?核心?数?|cuda cores?|核心数|算力|tflops|浮点|功耗|耗电|tdp|nv-?link|显存位宽|显存类型|"
-    r"bandwidth|power (?:draw|consumption)|\bwatt(?:s|age)?\b|clock speed|memory type|\bhbm\d?e?\b"
-)
-SPELLINGS = {"cuda": "CUDA", "tflops": "TFLOPS", "tdp": "TDP", "nvlink": "NVLink", "nv-link": "NVLink", "hbm": "HBM"}
 COMMON_SIZES_GB = (Decimal(24), Decimal(40), Decimal(48), Decimal(80))
 TRAINING = {"Falcon-40B": "train-falcon-40b", "LLaMA-65B": "train-llama-65b"}
 RUNNING = {"Falcon-40B": "run-falcon-40b", "MPT-30B": "run-mpt-30b"}
@@ -33,11 +27,9 @@ WORKLOAD_NAMES = {
 
 def memory(request: Request, book: Ledger) -> Finding | None:
     """What a workload of the table needs and whether the cards named are enough; None = not a question of this table."""
-    if refusal := _no_specification(request, book):
-        return refusal
     found = [row for key in workloads(request) if (row := book.catalog.find_advice(key))]
     if not found:
-        return _only_training(request, book) or _card_memory(request, book)
+        return _only_training(request, book)
     parts = []
     for row in found:
         parts += _need(request, row, book) if row.memory_min_gb else _cards(request, row, book)
@@ -48,18 +40,6 @@ def workloads(request: Request) -> list[str]:
     """Keys of the recommendation table that the names in the question mean; running is meant where training is not said."""
     table = TRAINING if "training" in request.aspects else RUNNING
     return [*request.slots.workloads, *(table[model] for model in request.slots.models if model in table)]
-
-
-def _no_specification(request: Request, book: Ledger) -> Finding | None:
-    """Bandwidth, core counts, speed or power of a card: no table has them, and its memory size is no answer."""
-    s = request.slots
-    asked = dict.fromkeys(found.group() for found in SPECIFICATION.finditer(request.question.lower()))
-    if not (asked and s.gpus) or s.models or s.workloads:
-        return None
-    what = re.sub("|".join(SPELLINGS), lambda found: SPELLINGS[found.group()], render.joined(asked, book.language))
-    cards = render.joined((render.name("gpu", gpu, book.language) for gpu in s.gpus), book.language)
-    return book.finding("not_in_knowledge", book.say(
-        f"知识库里没有 {cards} 的这项规格（{what}），不编造数字。", f"The knowledge base has no such specification ({what}) for the {cards}."))  # fmt: skip
 
 
 def _only_training(request: Request, book: Ledger) -> Finding | None:
@@ -205,36 +185,15 @@ def _card_sizes(request: Request, book: Ledger) -> list[tuple[str, Decimal]]:
     return [
         (render.name("gpu", gpu, book.language), size)
         for gpu in s.gpus
-        for size in book.catalog.gpu_memory_gb.get(gpu, ())
+        for size in _sold_sizes(gpu, request, book)
     ]
 
 
-def _card_memory(request: Request, book: Ledger) -> Finding | None:
-    """Only cards were named: their memory."""
-    s = request.slots
-    if not s.gpus or s.models or s.workloads or s.unknown or s.memory_gb or "gpu_memory" not in request.aspects:
-        return None
-    lines, unknown = [], []
-    for gpu in s.gpus:
-        label = render.name("gpu", gpu, book.language)
-        if gpu not in book.catalog.gpu_memory_gb:
-            unknown.append(label)
-            continue
-        sizes = book.catalog.gpu_memory_gb[gpu]
-        mark = book.cite_gpu_memory(gpu)
-        both = (" / " if book.language == "en" else " 或 ").join(f"{number(size)} GB" for size in sizes)
-        extra = book.say("（两种版本）", " (two versions)") if len(sizes) > 1 else ""
-        lines.append(
-            book.say(f"**{label} 显存：{both}**{extra}{mark}", f"**{label} GPU memory: {both}**{extra} {mark}")
-        )
-    if unknown:
-        lines.append(
-            book.say(
-                f"知识库里没有 {render.joined(unknown, 'zh')} 的显存数据。",
-                f"The knowledge base has no memory figure for {render.joined(unknown, 'en')}.",
-            )
-        )
-    return book.finding("answered" if len(unknown) < len(s.gpus) else "not_in_knowledge", "  \n".join(lines))
+def _sold_sizes(gpu: str, request: Request, book: Ledger) -> tuple[Decimal, ...]:
+    """The sizes a card is sold with, those of the forms named where the question names any."""
+    forms = [form for name in request.slots.forms if (form := book.catalog.gpu(name)) and gpu in form.families]
+    sizes = {end for form in forms if form.memory for end in (form.memory.low, form.memory.high)}
+    return tuple(sorted(sizes)) or book.catalog.memory_sizes_gb(gpu)
 
 
 def _span(row: MemoryAdvice, book: Ledger) -> str:

@@ -1,6 +1,7 @@
-"""Answers about rental and purchase prices: look-up and comparison.
+"""Answers about rental prices: look-up and comparison.
 
-Rows and calculators only. A price that no row holds is refused, and never replaced by a neighbour's.
+Rows and calculators only. A price that no row holds is refused, and never replaced by a neighbour's; prices of
+two currencies are shown apart and never compared without a stated rate.
 """
 
 from __future__ import annotations
@@ -11,46 +12,46 @@ from decimal import Decimal
 from assistant import render
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
+from assistant.exchange import agreed_rate, side_by_side
 from assistant.ledger import Ledger
+from assistant.price_comparison import average, compare_gpus, extremes, largest_host, pair
+from assistant.price_selection import LEARNING_PLATFORMS, comparable, find, monthly_offers, select
+from assistant.price_tables import caveats, form_note, in_currencies, more_note, per_gpu, price_table, terms_note
 from assistant.understand import Request
 from knowledge.catalog import Offer
+from knowledge.offers import OfferFilter
 
-LEARNING_PLATFORMS = frozenset({"colab", "kaggle", "autodl"})
+MOST_ROWS = 12  # of one table; more are counted, not listed
+MOST_ABROAD = 4  # dollar rows beside a table in yuan
 
 
 def look_up(request: Request, book: Ledger) -> Finding:
-    """Hourly prices of the GPUs and providers named, each with its host and source."""
+    """Hourly prices of the GPUs and providers named, each with its host or date, and its source."""
     if refusal := refuse_unknown(request, book):
         return refusal
     if not (request.slots.gpus or request.slots.providers or request.aspects & {"limit", "cheapest", "order"}):
         return ask_which(book)
-    offers = offers_for(request, book)
-    stated = request.slots.price_per_hour
-    if stated and "limit" in request.aspects:
+    selection = select(request, book)
+    offers, stated = selection.offers, request.slots.price_per_hour
+    if stated and "limit" in request.aspects and offers:
         return _below(request, book, offers, stated)
     if stated and "which" in request.aspects and (same := [o for o in offers if o.price == stated]):
         offers = same  # "which one is 11.63 an hour?"
     if not offers:
         return missing(request, book)
-    mark = book.cite_offers(offers)
-    if len(offers) == 1:
-        head = _one(offers[0], book, mark)
-        body = ""
-    else:
-        head = book.say(
-            f"{_subject(request, book)} 每小时价格（元，低到高）{mark}：",
-            f"Hourly prices of {_subject(request, book)} (CNY, low to high) {mark}:",
-        )
-        body = price_table(offers, book)
-    terms = terms_note(request, book)
+    if "dollars" in selection.unmet and (parts := side_by_side(request, offers[:MOST_ROWS], book, "USD")):
+        mark = book.cite_offers(offers[:MOST_ROWS])
+        return book.finding("answered", parts[0] + mark, *parts[1:], caveats(offers, book))
+    terms = terms_note(selection.unmet, book)
     return book.finding(
         "not_in_knowledge" if terms else "answered",
         terms,
-        form_note(request, book),
-        head,
-        body,
+        form_note(request, offers, book),
+        *(part for group in in_currencies(offers) for part in listed(request, group, book)),
         _not_listed(request, book, offers),
         *_purchase_too(request, book),
+        *(monthly(request, book) if "plan" in request.aspects else []),
+        *_abroad(request, offers, book),
         caveats(offers, book),
     )
 
@@ -59,34 +60,114 @@ def compare(request: Request, book: Ledger) -> Finding:
     """The same rows compared: cheapest, dearest, difference and percentage, ratio, average."""
     if refusal := refuse_unknown(request, book):
         return refusal
-    offers = offers_for(request, book)
-    if not offers:
+    selection = select(request, book)
+    if not selection.offers:
         return missing(request, book)
+    groups = comparable(request, selection.offers, book)
+    offers = groups[0]
+    if found := _across(request, groups, book):
+        return found
     if len(offers) == 1:
         return look_up(request, book)
-    mark = book.cite_offers(offers)
+    mark = book.cite_offers(list(dict.fromkeys([*offers[:MOST_ROWS], *_least_of_each(offers), offers[-1]])))
     several = len({o.gpu for o in offers}) > 1
     if len(offers) == 2 and (not several or request.slots.pairs):
-        heads = [_pair(request, offers[0], offers[1], book)]
+        heads = [pair(request, offers[0], offers[1], book)]
     else:
-        heads = _compare_gpus(offers, book) if several else [_extremes(request, offers, book)]
+        heads = compare_gpus(offers, book) if several else [extremes(request, offers, book)]
     if "average" in request.aspects:
-        heads.insert(0, _average(offers, book))
-    if {"host", "most"} <= request.aspects:
-        heads.insert(0, _largest_host(offers, book))
-    shown = offers[::-1] if "descending" in request.aspects else offers
+        heads.insert(0, average(offers, book))
+    if {"host", "most"} <= request.aspects and all(o.host_memory_gib and o.cpu_cores for o in offers):
+        heads.insert(0, largest_host(offers, book))
+    shown = offers[:MOST_ROWS][::-1] if "descending" in request.aspects else offers
+    table, more = _cut(shown, book, differences=not several)
     return book.finding(
-        "answered", terms_note(request, book), form_note(request, book), "  \n".join(f"{head}{mark}" if i == 0 else head for i, head in enumerate(heads)),
-        price_table(shown, book, differences=not several), _not_listed(request, book, offers), caveats(offers, book),
+        "answered", terms_note(selection.unmet, book), form_note(request, offers, book),
+        "  \n".join(f"{head}{mark}" if i == 0 else head for i, head in enumerate(heads)), table, more,
+        _not_listed(request, book, selection.offers), *_others(request, groups[1:], book),
+        *([] if groups[1:] else _abroad(request, offers, book)), caveats(selection.offers, book),
     )  # fmt: skip
 
 
-def offers_for(request: Request, book: Ledger) -> list[Offer]:
-    """Offers of the named GPUs and providers; a learning platform beside a priced cloud is no price source."""
+def _across(request: Request, groups: Sequence[Sequence[Offer]], book: Ledger) -> Finding | None:
+    """Named providers whose prices are in different currencies, compared at a stated rate; None where there is no need."""
+    if len(groups) < 2 or not (request.slots.providers or agreed_rate(request.question)):
+        return None
+    shown = [offer for group in groups for offer in group[:MOST_ROWS]]
+    mark = book.cite_offers(shown)
+    parts = side_by_side(request, shown, book, "USD" if "dollars" in request.aspects else "CNY")
+    return book.finding("answered", parts[0] + mark, *parts[1:], caveats(shown, book)) if parts else None
+
+
+def listed(request: Request, offers: Sequence[Offer], book: Ledger) -> list[str]:
+    """The rows of one currency: one sentence for one row, else a table from low to high."""
+    mark = book.cite_offers(offers[:MOST_ROWS])
+    if len(offers) == 1:
+        return [one(offers[0], book, mark)]
+    unit = render.unit(offers[0].currency, book.language)
+    head = book.say(
+        f"{_subject(request, book)} 每小时价格（{unit}，低到高）{mark}：",
+        f"Hourly prices of {_subject(request, book)} ({unit}, low to high) {mark}:",
+    )
+    table, more = _cut(offers, book)
+    return [head, table, more]
+
+
+def _cut(offers: Sequence[Offer], book: Ledger, *, differences: bool = False) -> tuple[str, str]:
+    """The table of at most MOST_ROWS rows, and how many more there are."""
+    table = price_table(offers[:MOST_ROWS], book, differences=differences)
+    return table, more_note(MOST_ROWS, len(offers), book)
+
+
+def _abroad(request: Request, offers: Sequence[Offer], book: Ledger) -> list[str]:
+    """Beside rows in yuan, the cheapest fresh dollar rows of each form, as rows of their own."""
     s = request.slots
-    providers = [p for p in s.providers if p not in LEARNING_PLATFORMS] or list(s.providers)
-    offers = book.catalog.find_offers(s.gpus, providers)
-    return [o for o in offers if not s.pairs or (o.provider, o.gpu) in s.pairs]
+    if s.providers or not s.gpus or any(o.currency != "CNY" for o in offers):
+        return []
+    found = [o for o in find(request, book, currency="USD") if o.gpu in {offer.gpu for offer in offers}]
+    if not found:
+        return []
+    shown = found[:MOST_ABROAD]
+    mark = book.cite_offers(shown)
+    result = book.catalog.offers.query(
+        OfferFilter(gpus=book.catalog.members(s.gpus), currencies=("USD",), whole_cards=False), limit=1
+    )
+    book.count("offers.csv", result.matched, len(shown))
+    total = f"{result.matched:,}"
+    return [
+        book.say(f"另有美元价目（最低的 {len(shown)} 行，不与人民币价直接比较）{mark}：",
+                 f"There are prices in US dollars too (the {len(shown)} lowest, not compared with those in CNY) {mark}:"),
+        price_table(shown, book),
+        book.say(f"美元行共 {total} 行，含竞价、切片和较贵的云；`prices show {' '.join(s.gpus)}` 列出全部。",
+                 f"There are {total} rows in USD, spot, slices and dearer clouds included; `prices show {' '.join(s.gpus)}` lists all."),
+    ]  # fmt: skip
+
+
+def _least_of_each(offers: Sequence[Offer]) -> list[Offer]:
+    """The first row of each GPU."""
+    return [next(o for o in offers if o.gpu == gpu) for gpu in dict.fromkeys(o.gpu for o in offers)]
+
+
+def _others(request: Request, groups: Sequence[Sequence[Offer]], book: Ledger) -> list[str]:
+    """Rows in another currency, shown and not compared."""
+    parts = []
+    for group in groups:
+        mark, unit = book.cite_offers(group[:MOST_ROWS]), render.unit(group[0].currency, book.language)
+        parts += [book.say(f"以{unit}计价的行（没有约定汇率，不直接比较）{mark}：", f"Rows in {unit} (not compared, since no rate was agreed) {mark}:"),
+                  *_cut(group, book)]  # fmt: skip
+    return parts
+
+
+def monthly(request: Request, book: Ledger) -> list[str]:
+    """Monthly subscriptions of the GPUs named, if there are any."""
+    offers = monthly_offers(request, book)[:MOST_ROWS]
+    if not offers:
+        return []
+    mark, lang = book.cite_offers(offers), book.language
+    unit = render.unit(offers[0].currency, lang)
+    rows = [[render.name("provider", o.provider, lang), o.gpu_form or o.gpu, render.joined([render.cards(o.gpu_count, lang), o.instance or ""], lang), number(o.price)] for o in offers]  # fmt: skip
+    headings = [book.say("云", "Cloud"), "GPU", book.say("实例", "Instance"), book.say(f"价格（{unit}/月）", f"Price ({unit}/month)")]  # fmt: skip
+    return [book.say(f"包月价{mark}：", f"Monthly subscriptions {mark}:"), render.table(headings, rows)]
 
 
 def refuse_unknown(request: Request, book: Ledger) -> Finding | None:
@@ -130,98 +211,43 @@ def _spaced(name: str) -> str:
 
 def ask_which(book: Ledger) -> Finding:
     """Nothing was named: ask for the card, with the choices there are."""
-    gpus = render.joined(dict.fromkeys(o.gpu for o in book.catalog.find_offers()), book.language)
-    providers = render.joined(
-        (
-            render.name("provider", p, book.language)
-            for p in dict.fromkeys(o.provider for o in book.catalog.find_offers())
-        ),
-        book.language,
-    )
+    gpus, providers = _priced(book)
     return book.finding("needs_detail", book.say(
-        f"请问是哪款 GPU、哪家云、几张卡、租多久？目前有时价的 GPU：{gpus}；云：{providers}。",
-        f"Which GPU, which cloud, how many cards and for how long? Hourly prices are known for: {gpus}; clouds: {providers}."))  # fmt: skip
+        f"请问是哪款 GPU、哪家云、几张卡、租多久？有人民币时价的 GPU：{gpus}；云：{providers}；其他 GPU 多为美元价。",
+        f"Which GPU, which cloud, how many cards and for how long? Hourly prices in CNY are known for: {gpus}; clouds: {providers}; most other GPUs are priced in USD."))  # fmt: skip
 
 
-def form_note(request: Request, book: Ledger) -> str:
-    """The question names a memory size, but no row of that card says which size it is."""
-    sizes = [number(size) for size in request.slots.memory_gb if size in (40, 80)]
-    if not sizes or "A100" not in request.slots.gpus:
-        return ""
-    size = "/".join(sizes)
-    return book.say(f"价格表没有写明 A100 是 40 GB 还是 80 GB，所以无法确定哪一行是 {size} GB；下面是表里的 A100 价格。",
-                    f"The price table does not say whether an A100 has 40 or 80 GB, so no row can be called the {size} GB one; these are its A100 prices.")  # fmt: skip
-
-
-def terms_note(request: Request, book: Ledger) -> str:
-    """What the question asks of the price that no row states: spot, reserved, stock, dollars."""
-    has = request.aspects
-    zh = [
-        text for aspect, text in (("plan", "包月、包年或折扣价"), ("spot", "竞价（抢占式）价格"), ("stock", "库存情况"), ("dollars", "美元价格或汇率"))
-        if aspect in has
-    ]  # fmt: skip
-    en = [
-        text for aspect, text in (("plan", "monthly, reserved or discount price"), ("spot", "spot price"), ("stock", "stock information"), ("dollars", "US dollar price or exchange rate"))
-        if aspect in has
-    ]  # fmt: skip
-    if not zh:
-        return ""
-    return book.say(
-        f"知识库里没有{'、'.join(zh)}，只有按需的每小时价格（元）：",
-        f"The knowledge base has no {' and no '.join(en)}, only on-demand hourly prices in CNY:",
-    )
-
-
-def price_table(offers: Sequence[Offer], book: Ledger, *, differences: bool = False) -> str:
-    """One row per offer, cheapest first; `differences` adds how much each is above the cheapest of its GPU."""
+def one(offer: Offer, book: Ledger, mark: str) -> str:
+    """One row as a sentence."""
     lang = book.language
-    headings = [
-        book.say("云", "Cloud"),
-        "GPU",
-        book.say("价格（元/小时）", "Price (CNY/hour)"),
-        "CPU",
-        book.say("主机内存", "Host memory"),
-    ]
-    if differences:
-        headings.append(book.say("比最低价贵", "Above lowest"))
-    rows = []
-    for offer in offers:
-        row = [
-            render.name("provider", offer.provider, lang),
-            offer.gpu,
-            number(offer.price),
-            render.cores(offer, lang),
-            f"{number(offer.host_memory_gib)} GiB",
-        ]
-        if differences:
-            row.append(_above(offer, offers, book))
-        rows.append(row)
-    return render.table(headings, rows)
-
-
-def caveats(offers: Sequence[Offer], book: Ledger) -> str:
-    """What the rows do not say, once per answer."""
-    undated = any(not o.as_of for o in offers)
-    forms = sorted({o.gpu for o in offers if not o.gpu_form and len(book.catalog.gpu_memory_gb.get(o.gpu, ())) > 1})
-    several = len(offers) > 1
-    zh = (
-        (["价格未注明日期和地域"] if undated else [])
-        + [f"{g} 的形态与显存未注明{'，各家可能不是同一种卡' if several else ''}" for g in forms]
-        + ["内存列是主机内存，不是显存"]
-    )
-    en = (["the prices state neither date nor region"] if undated else []) + [
-        f"the form and memory of the {g} are not stated{', so the rows may be different cards' if several else ''}" for g in forms] + ["the memory column is host memory, not GPU memory"]  # fmt: skip
-    return book.say(f"注意：{'；'.join(zh)}。", f"Note: {'; '.join(en)}.")
-
-
-def _one(offer: Offer, book: Ledger, mark: str) -> str:
     provider, price = (
-        render.name("provider", offer.provider, book.language),
-        render.amount(offer.price, offer.currency, book.language, "hour"),
+        render.name("provider", offer.provider, lang),
+        render.amount(offer.price, offer.currency, lang, "hour"),
     )
-    memory = f"{number(offer.host_memory_gib)} GiB"
-    return book.say(f"**{provider} {offer.gpu}：{price}**（按需，1 张卡，CPU {render.cores(offer, 'zh')}，主机内存 {memory}）{mark}",
-                    f"**{offer.gpu} at {provider}: {price}** (on demand, 1 card, {render.cores(offer, 'en')}, {memory} host memory) {mark}")  # fmt: skip
+    billing = {"on-demand": ("按需", "on demand"), "spot": ("竞价", "spot")}.get(
+        offer.pricing_model, (offer.pricing_model,) * 2
+    )
+    zh, en = (
+        [billing[0], f"{offer.gpu_count} 张卡"],
+        [billing[1], f"{offer.gpu_count} card{'' if offer.gpu_count == 1 else 's'}"],
+    )
+    if offer.instance:
+        zh.append(f"实例 {offer.instance}")
+        en.append(f"instance {offer.instance}")
+    if offer.gpu_count > 1:
+        zh.append(f"每卡 {render.amount(per_gpu(offer), offer.currency, 'zh', 'hour')}")
+        en.append(f"{render.amount(per_gpu(offer), offer.currency, 'en', 'hour')} per GPU")
+    if offer.cpu_cores is not None:
+        zh.append(f"CPU {render.cores(offer, 'zh')}")
+        en.append(render.cores(offer, "en"))
+    if offer.host_memory_gib is not None:
+        zh.append(f"主机内存 {number(offer.host_memory_gib)} GiB")
+        en.append(f"{number(offer.host_memory_gib)} GiB host memory")
+    if offer.as_of:
+        zh.append(f"日期 {offer.as_of}")
+        en.append(f"as of {offer.as_of}")
+    gpu = offer.gpu_form or offer.gpu
+    return book.say(f"**{provider} {gpu}：{price}**（{'，'.join(zh)}）{mark}", f"**{gpu} at {provider}: {price}** ({', '.join(en)}) {mark}")  # fmt: skip
 
 
 def _subject(request: Request, book: Ledger) -> str:
@@ -231,26 +257,24 @@ def _subject(request: Request, book: Ledger) -> str:
 
 
 def _below(request: Request, book: Ledger, offers: Sequence[Offer], limit: Decimal) -> Finding:
-    fitting = [o for o in offers if o.price <= limit and (request.slots.price_currency or o.currency) == o.currency]
-    if (request.slots.price_currency or "CNY") != "CNY":
+    """What rents for at most so much an hour, in the currency of the limit (CNY where none was said)."""
+    currency = request.slots.price_currency or offers[0].currency
+    rows = [o for o in offers if o.currency == currency] or find(request, book, currency=currency)
+    if not rows:
         return book.finding("needs_detail", book.say(
-            "预算是美元，而表里的价格是元；请给出汇率或人民币预算。", "The limit is not in CNY but the prices are; please give an exchange rate or the limit in CNY."))  # fmt: skip
-    shown = render.amount(limit, "CNY", book.language, "hour")
+            f"上限是{render.unit(currency, 'zh')}，而表里没有这种货币的价格；请给出汇率或另一种货币的上限。", f"The limit is in {currency} but no price is; please give an exchange rate or the limit in another currency."))  # fmt: skip
+    shown = render.amount(limit, currency, book.language, "hour")
+    fitting = [o for o in rows if o.price <= limit]
+    book.count("offers.csv", len(rows), len(fitting))
     if not fitting:
-        book.cite_offers(offers[:1], max_price_cny_per_hour=float(limit))
-        return book.finding(
-            "answered",
-            book.say(
-                f"表里没有不高于 {shown} 的 GPU 实例；最便宜的是：",
-                f"No row of the table is at or below {shown}; the cheapest is:",
-            ),
-            _one(offers[0], book, "[1]"),
-        )
-    mark = book.cite_offers(fitting, max_price_cny_per_hour=float(limit))
+        book.cite_offers(rows[:1], max_price_per_hour=float(limit), currency=currency)
+        return book.finding("answered", book.say(
+            f"表里没有不高于 {shown} 的 GPU 实例；最便宜的是：", f"No row of the table is at or below {shown}; the cheapest is:"), one(rows[0], book, "[1]"))  # fmt: skip
+    mark = book.cite_offers(fitting[:MOST_ROWS], max_price_per_hour=float(limit), currency=currency)
     best = fitting[0]
-    head = book.say(f"不高于 {shown} 的有 {len(fitting)} 个，最便宜的是{render.name('provider', best.provider, 'zh')} {best.gpu}：**{render.amount(best.price, 'CNY', 'zh', 'hour')}**{mark}",
-                    f"{len(fitting)} at or below {shown}; the cheapest is the {best.gpu} at {render.name('provider', best.provider, 'en')}: **{render.amount(best.price, 'CNY', 'en', 'hour')}** {mark}")  # fmt: skip
-    return book.finding("answered", head, price_table(fitting, book), caveats(fitting, book))
+    head = book.say(f"不高于 {shown} 的有 {len(fitting)} 个，最便宜的是{render.name('provider', best.provider, 'zh')} {best.gpu_form or best.gpu}：**{render.amount(best.price, currency, 'zh', 'hour')}**{mark}",
+                    f"{len(fitting)} at or below {shown}; the cheapest is the {best.gpu_form or best.gpu} at {render.name('provider', best.provider, 'en')}: **{render.amount(best.price, currency, 'en', 'hour')}** {mark}")  # fmt: skip
+    return book.finding("answered", head, *_cut(fitting, book), caveats(fitting, book))
 
 
 def _purchase_too(request: Request, book: Ledger) -> list[str]:
@@ -276,7 +300,10 @@ def _not_listed(request: Request, book: Ledger, offers: Sequence[Offer]) -> str:
     s, lang, have = request.slots, book.language, {(o.provider, o.gpu) for o in offers}
     clouds: list[str | None] = [p for p in s.providers if p not in LEARNING_PLATFORMS]
     asked = [(p, g) for p in clouds or [None] for g in s.gpus or (sorted({o.gpu for o in offers}) if clouds else [])]
-    gaps = [(p, g) for p, g in asked if not any(g == gpu and p in (None, provider) for provider, gpu in have)]
+    gaps = [(p, g) for p, g in asked
+            if not any(gpu in book.catalog.members([g]) and p in (None, provider) for provider, gpu in have)]  # fmt: skip
+    if not s.gpus:  # several clouds and no card: only a cloud without any row is a gap
+        gaps = [(p, g) for p, g in gaps if not any(provider == p for provider, _ in have)]
     names = [f"{render.name('provider', p, lang)} {g}" if p else render.name("gpu", g, lang) for p, g in gaps]
     return (
         book.say(f"没有价格的：{render.joined(names, lang)}。", f"No price is known for: {render.joined(names, lang)}.")
@@ -290,10 +317,9 @@ def _elsewhere(request: Request, book: Ledger) -> str:
     offers = book.catalog.find_offers(request.slots.gpus) if request.slots.gpus else []
     if not offers:
         return ""
-    who = render.joined(
-        (render.name("provider", p, book.language) for p in dict.fromkeys(o.provider for o in offers)), book.language
-    )
-    gpus = render.joined(dict.fromkeys(o.gpu for o in offers), book.language)
+    lang = book.language
+    who = render.joined((render.name("provider", p, lang) for p in list(dict.fromkeys(o.provider for o in offers))[:MOST_ROWS]), lang)  # fmt: skip
+    gpus = render.joined(dict.fromkeys(o.gpu for o in offers), lang)
     return book.say(
         f"有 {gpus} 时价的云是：{who}。要看这几家的价格吗？",
         f"Clouds with an hourly price for {gpus}: {who}. Shall I show those?",
@@ -301,104 +327,13 @@ def _elsewhere(request: Request, book: Ledger) -> str:
 
 
 def _known(book: Ledger) -> str:
-    gpus = render.joined(dict.fromkeys(o.gpu for o in book.catalog.find_offers()), book.language)
-    providers = render.joined(
-        (
-            render.name("provider", p, book.language)
-            for p in dict.fromkeys(o.provider for o in book.catalog.find_offers())
-        ),
-        book.language,
-    )
-    return book.say(f"目前有租用时价的是{providers}的 {gpus}。", f"Rental prices are known for {gpus} at {providers}.")
+    gpus, providers = _priced(book)
+    return book.say(f"目前有人民币租用时价的是{providers}的 {gpus}；其他 GPU 多为美元价。",
+                    f"Rental prices in CNY are known for {gpus} at {providers}; most other GPUs are priced in USD.")  # fmt: skip
 
 
-def _above(offer: Offer, offers: Sequence[Offer], book: Ledger) -> str:
-    lowest = min(o.price for o in offers if o.gpu == offer.gpu)
-    if offer.price == lowest:
-        return book.say("最低", "lowest")
-    outputs = book.compute("price_difference", dearer=offer.price, cheaper=lowest, currency=offer.currency).outputs
-    more = render.amount(Decimal(outputs["difference"]), offer.currency, book.language)
-    return f"+{more} (+{outputs['surplus_percent']} %)"
-
-
-def _extremes(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
-    lang = book.language
-    low, high = offers[0], offers[-1]
-
-    def text(offer: Offer, zh: str, en: str) -> str:
-        who, price = (
-            render.name("provider", offer.provider, lang),
-            render.amount(offer.price, offer.currency, lang, "hour"),
-        )
-        return book.say(f"{zh}的是{who}（{price}）", f"{en}: {who} ({price})")
-
-    ends = [text(low, f"{low.gpu} 最便宜", f"{low.gpu} cheapest"), text(high, "最贵", "dearest")]
-    if "dearest" in request.aspects and "cheapest" not in request.aspects:
-        ends.reverse()
-    outputs = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
-    gap = book.say(f"两者相差 {number(Decimal(outputs['difference']))} 元/小时（贵 {outputs['surplus_percent']} %，或便宜 {outputs['saving_percent']} %）",
-                   f"apart by {number(Decimal(outputs['difference']))} CNY/hour ({outputs['surplus_percent']} % more, or {outputs['saving_percent']} % less)")  # fmt: skip
-    head = book.say(f"**{ends[0]}**，{ends[1]}；{gap}。", f"**{ends[0]}**, {ends[1]}; {gap}.")
-    return head if lang == "zh" else head[:2] + head[2].upper() + head[3:]
-
-
-def _pair(request: Request, low: Offer, high: Offer, book: Ledger) -> str:
-    """Two rows: how much dearer the one is, in money and percent, seen from both sides."""
-    lang = book.language
-    out = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
-    gap, more, less, ratio = (
-        number(Decimal(out["difference"])), out["surplus_percent"], out["saving_percent"], out["ratio"],
-    )  # fmt: skip
-    card = "" if low.gpu == high.gpu else " "
-    a, b = (render.name("provider", o.provider, lang) + (f"{card}{o.gpu}" if card else "") for o in (high, low))
-    lead = "" if card else book.say(f"{low.gpu}：", f"{low.gpu}: ")
-    zh = (f"**{lead}{a}比{b}贵 {gap} 元/小时，贵 {more} %**（{ratio} 倍；反过来{b}便宜 {less} %）。",
-          f"**{lead}{b}比{a}便宜 {gap} 元/小时，便宜 {less} %**（反过来{a}贵 {more} %，是 {ratio} 倍）。")  # fmt: skip
-    en = (f"**{lead}{a} is {gap} CNY/hour dearer than {b}, {more} % more** ({ratio}x; the other way round, {b} is {less} % cheaper).",
-          f"**{lead}{b} is {gap} CNY/hour cheaper than {a}, {less} % less** (the other way round, {a} is {more} % dearer, {ratio}x).")  # fmt: skip
-    cheaper_asked = "cheapest" in request.aspects or any(w in request.question for w in ("便宜", "省", "低", "less"))
-    return book.say(zh[cheaper_asked], en[cheaper_asked])
-
-
-def _largest_host(offers: Sequence[Offer], book: Ledger) -> str:
-    """Which row has the most host memory and which the most cores."""
-    lang = book.language
-    memory, cpu = max(offers, key=lambda o: o.host_memory_gib), max(offers, key=lambda o: o.cpu_cores)
-    cores = render.joined(
-        (f"{render.name('provider', o.provider, lang)} {o.gpu}" for o in offers if o.cpu_cores == cpu.cpu_cores), lang
-    )
-    who = f"{render.name('provider', memory.provider, lang)} {memory.gpu}"
-    return book.say(
-        f"**主机内存最大的是{who}（{number(memory.host_memory_gib)} GiB）；CPU 最多的是{cores}（{render.cores(cpu, 'zh')}）**",
-        f"**Most host memory: {who} ({number(memory.host_memory_gib)} GiB); most CPU: {cores} ({render.cores(cpu, 'en')})**",
-    )
-
-
-def _compare_gpus(offers: Sequence[Offer], book: Ledger) -> list[str]:
-    """Several GPUs: the ratio at each provider that has more than one of them, and the cheapest of each."""
-    lang, lines = book.language, []
-    for provider in dict.fromkeys(o.provider for o in offers):
-        mine = [o for o in offers if o.provider == provider]
-        if len(mine) < 2:
-            continue
-        low, high = mine[0], mine[-1]
-        outputs = book.compute("price_difference", dearer=high.price, cheaper=low.price, currency=low.currency).outputs
-        who, ratio, whole = render.name("provider", provider, lang), outputs["ratio"], outputs["whole_cards"]
-        gap = number(Decimal(outputs["difference"]))
-        lines.append(book.say(
-            f"{who}：{high.gpu} 的时价是 {low.gpu} 的 **{ratio} 倍**（贵 {gap} 元/小时；1 张 {high.gpu} 的钱够租 {whole} 张整卡 {low.gpu}）",
-            f"{who}: an {high.gpu} hour costs **{ratio}x** a {low.gpu} hour ({gap} CNY/hour more; the money for one {high.gpu} rents {whole} whole {low.gpu} cards)"))  # fmt: skip
-    best = offers[0]
-    who, price = render.name("provider", best.provider, lang), render.amount(best.price, best.currency, lang, "hour")
-    lines.insert(
-        0,
-        book.say(
-            f"**每小时最便宜的是{who} {best.gpu}：{price}**", f"**Cheapest per hour: {best.gpu} at {who}, {price}**"
-        ),
-    )
-    return lines
-
-
-def _average(offers: Sequence[Offer], book: Ledger) -> str:
-    result = book.compute("average_price", amounts=[o.price for o in offers], currency=offers[0].currency)
-    return book.say(f"**平均 {number(result.value)} 元/小时**（{result.formula}）", f"**Average: {number(result.value)} CNY/hour** ({result.formula})")  # fmt: skip
+def _priced(book: Ledger) -> tuple[str, str]:
+    """The GPUs and clouds with prices in CNY, for readers."""
+    offers, lang = book.catalog.find_offers(currency="CNY"), book.language
+    gpus = render.joined(dict.fromkeys(o.gpu for o in offers), lang)
+    return gpus, render.joined(dict.fromkeys(render.name("provider", o.provider, lang) for o in offers), lang)

@@ -1,4 +1,4 @@
-"""Answers about buying cards: prices, orders, budgets, two cards compared, and buying against renting.
+"""Answers about buying cards: prices, orders, budgets, two cards compared.
 
 Printed prices of the card alone and calculators only; it knows no server, no tax and no price of today.
 """
@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from assistant import prices, render
+from assistant import price_selection, prices, render
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.catalog import Purchase
+
+MARKETS = {
+    "launch-price": ("发售建议价", "launch price"), "launch-price-approximate": ("发售价（约数）", "launch price, rounded"),
+    "street": ("街价，可能二手或翻新", "street price, may be used or renewed"), "street-estimate": ("街价估计，每系列一个数", "estimated street price, one per family"),
+}  # fmt: skip
 
 
 def buy(request: Request, book: Ledger) -> Finding:
@@ -35,65 +40,9 @@ def buy(request: Request, book: Ledger) -> Finding:
         "这些是 2023 年讲义里的参考价，日期未注明，只是单卡，不含服务器。",
         "These are reference prices of a 2023 handout, undated, for the card alone without a server.",
     )
-    return book.finding("answered", "  \n".join(heads), body, _gaps(request, purchases, book), note)
-
-
-def buy_or_rent(request: Request, book: Ledger) -> Finding | None:
-    """Purchase price against hourly rent: after how many hours the rent has cost as much. None without a purchase price."""
-    gpu = request.slots.gpus[0]
-    purchases = book.catalog.find_purchases([gpu])
-    if not purchases or request.slots.unknown:
-        return None
-    bought = purchases[0]
-    bought_mark = book.cite_purchases(purchases)
-    card = book.say(
-        f"{gpu} 单卡购价 {number(bought.price)} 元{bought_mark}",
-        f"one {gpu} card costs {number(bought.price)} CNY {bought_mark}",
+    return book.finding(
+        "answered", "  \n".join(heads), body, _gaps(request, purchases, book), note, *_in_dollars(request, book)
     )
-    offers = book.catalog.find_offers([gpu], request.slots.providers)
-    own = request.slots.price_per_hour
-    if own and (request.slots.price_currency or "CNY") != "CNY":
-        return book.finding("needs_detail", book.say(
-            f"{card}；你的租价不是人民币，请给出汇率或人民币租价。",
-            f"{card[0].upper()}{card[1:]}; your rent is not in CNY: please give it in CNY."))  # fmt: skip
-    rates = (
-        [(book.say("你给的租价", "your rent"), own)]
-        if own
-        else [(render.name("provider", o.provider, book.language), o.price) for o in offers]
-    )
-    if not rates:
-        return book.finding("needs_detail", book.say(
-            f"{card}；知识库里没有 {gpu} 的租用时价，无法比较。请告诉我租价（元/小时）和每天用几小时。",
-            f"{card[0].upper()}{card[1:]}; no hourly rent is known for the {gpu}, so the two cannot be compared. What rent (CNY/hour) do you pay, and how many hours a day?"))  # fmt: skip
-    mark = book.cite_offers(offers) if offers and not own else ""
-    return book.finding("answered", *_paid_for(request, bought, rates, card, mark, book))
-
-
-def _paid_for(
-    request: Request, bought: Purchase, rates: Sequence[tuple[str, Decimal]], card: str, mark: str, book: Ledger
-) -> list[str]:
-    """After how many hours of each rent the card is paid for."""
-    a_day = request.slots.hours_per_day or Decimal(24)
-    rows = []
-    for label, price in rates:
-        out = book.compute("budget_hours", budget=bought.price, price_per_hour=price, hours_per_day=a_day).outputs
-        rows.append([label, number(price), f"{out['hours']:,}", f"{out['days']:,}"])
-    head = book.say(f"**租满 {rows[0][2]} 小时（{rows[0][0]}，{rows[0][1]} 元/小时）就等于一张卡的购价**{mark}；{card}。用得比这少，租更省；长期天天用，买更省。",
-                    f"**After {rows[0][2]} hours of rent ({rows[0][0]}, {rows[0][1]} CNY/hour) the card is paid for** {mark}; {card}. For less use rent, for steady use over years buy.")  # fmt: skip
-    body = render.table(
-        [
-            book.say("租自", "Rent from"),
-            book.say("租价（元/小时）", "Rent (CNY/hour)"),
-            book.say("等于购价的小时数", "Hours until paid for"),
-            book.say(f"天数（每天 {number(a_day)} 小时）", f"Days at {number(a_day)} hours a day"),
-        ],
-        rows,
-    )
-    note = book.say(
-        "只比较卡价与租价：未计服务器、电费、机房、运维和残值；两边价格都未注明日期。",
-        "Card price against rent only: server, power, hosting, staff and resale are left out; neither price is dated.",
-    )
-    return [head, body, note]
 
 
 def _headlines(request: Request, purchases: Sequence[Purchase], book: Ledger) -> list[str]:
@@ -248,7 +197,28 @@ def _gaps(request: Request, purchases: Sequence[Purchase], book: Ledger) -> str:
     return book.say(f"没有购卡价的：{names}。", f"No purchase price is known for: {names}.") if names else ""
 
 
+def _in_dollars(request: Request, book: Ledger) -> list[str]:
+    """Launch and street prices in US dollars of the cards named, as rows of their own."""
+    rows = book.catalog.find_purchases(request.slots.gpus, currency="USD") if request.slots.gpus else []
+    if request.slots.forms:
+        rows = [p for p in rows if p.gpu_form in request.slots.forms] or rows
+    if not rows:
+        return []
+    marks = "".join(book.cite_purchases([p for p in rows if p.source == source]) for source in dict.fromkeys(p.source for p in rows))  # fmt: skip
+    table = render.table(
+        [book.say("显卡", "Card"), book.say("价格（美元/张）", "Price (USD per card)"), book.say("性质", "Kind"), book.say("日期", "Date")],
+        [[p.gpu_form or p.gpu, number(p.price), book.say(*MARKETS[p.market]), p.as_of or book.say("发售时", "at launch")] for p in rows],
+    )  # fmt: skip
+    return [book.say(f"美元购卡价（美国，税前，不含服务器）{marks}：", f"Purchase prices in US dollars (US, before tax, card alone) {marks}:"), table]  # fmt: skip
+
+
 def _unpriced(request: Request, book: Ledger) -> Finding:
+    """No purchase price in yuan: what there is in dollars, and the rent where buying was not said."""
+    if dollars := _in_dollars(request, book):
+        rent = price_selection.find(request, book) if "buy" not in request.aspects else []
+        return book.finding("answered", *dollars, *(prices.listed(request, rent, book) if rent else ()), _gaps(request, book.catalog.find_purchases(request.slots.gpus, currency="USD"), book))  # fmt: skip
+    if "buy" not in request.aspects and price_selection.find(request, book):
+        return prices.look_up(request, book)
     names = render.joined((render.name("gpu", g, book.language) for g in request.slots.gpus), book.language)
     listed = render.joined((p.gpu for p in book.catalog.find_purchases()), book.language)
     return book.finding("not_in_knowledge", book.say(

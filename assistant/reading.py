@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from assistant.aspects import ALL_CLOUDS, FOLLOW_UP, aspects_of, content_words, without_aspects
 from assistant.calculator import rental
 from assistant.evidence import Language
 from assistant.quantities import Quantity, parse_quantities
+from assistant.workload import Workload, asks_of, read_workload
+from knowledge.instances import find_instances
 from knowledge.names import Link, link, normalise
 
 HEAD_CHARACTERS, TAIL_CHARACTERS = 3000, 1000  # what is read of a very long question
@@ -64,11 +66,14 @@ class Slots:
     price_per_hour: Decimal | None = None
     price_currency: str | None = None
     memory_gb: tuple[Decimal, ...] = ()
+    forms: tuple[str, ...] = ()
+    instances: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     factor: Decimal | None = None
     parameters_b: tuple[Decimal, ...] = ()
     items: tuple[Item, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
+    workload: Workload = field(default_factory=Workload)
 
 
 @dataclass(frozen=True)
@@ -98,15 +103,23 @@ def read(text: str) -> Reading:
     text = normalise(shortened(text))
     links = _meant(text, link(text))
     quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in link(text)]))
-    slots, delta = _slots(links, quantities)
-    slots = replace(slots, items=_items(links, quantities), pairs=_pairs(links))
+    said = read_workload(text, quantities, [(item.start, item.end) for item in link(text)])
+    ordered = said.beside(quantities)
+    slots, delta = _slots(links, ordered)
+    if named := find_instances(text):
+        clouds = dict.fromkeys([*slots.providers, *(i.provider for i in named)])
+        slots = replace(slots, providers=tuple(clouds), instances=tuple(i.text for i in named))
+    slots = replace(slots, items=_items(links, ordered), pairs=_pairs(links), workload=said.workload)
     spans = [(item.start, item.end) for item in link(text)] + [(q.start, q.end) for q in quantities]
-    rest = without(text, spans)
+    rest = without(text, [*spans, *said.spans])
     # The 东 of 京东云 buys nothing: names of clouds are no words about prices.
-    aspects = aspects_of(without(text, [(item.start, item.end) for item in link(text) if item.kind == "provider"]))
+    aspects = aspects_of(
+        without(text, [(item.start, item.end) for item in link(text) if item.kind == "provider"])
+    ) | asks_of(text)
     all_clouds = bool(ALL_CLOUDS.search(text.lower()))
     opens = bool(FOLLOW_UP.match(text))
-    leans = not content_words(without_aspects(rest)) and bool(spans or aspects or all_clouds)
+    leans = not content_words(without_aspects(rest)) and bool(spans or said.spans or aspects or all_clouds)
+    leans = leans and (opens or not _whole(slots))
     return Reading(
         text,
         links,
@@ -117,7 +130,15 @@ def read(text: str) -> Reading:
         opens,
         leans,
         bool(ALL_CLOUDS.search(text.lower())),
-        _bad(quantities),
+        _bad(ordered),
+    )
+
+
+def _whole(slots: Slots) -> bool:
+    """Whether a model stands beside what it is to run on or how it is to be trained: a question of its own."""
+    work = slots.workload
+    return bool(slots.models or slots.parameters_b) and bool(
+        slots.gpus or slots.memory_gb or work.method or work.concurrency or work.training_tokens
     )
 
 
@@ -139,10 +160,12 @@ def language_of(text: str, links: Sequence[Link] = (), before: Language | None =
 
 
 def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text with a blank where each span was."""
-    for start, end in sorted(spans, reverse=True):
-        text = f"{text[:start]} {text[end:]}"
-    return text
+    """The text with a blank where each span was; spans may overlap."""
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        pieces += [text[at:start], " "] if start >= at else []
+        at = max(at, end)
+    return "".join([*pieces, text[at:]])
 
 
 def _meant(text: str, links: Sequence[Link]) -> tuple[Link, ...]:
@@ -174,7 +197,8 @@ def _slots(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Slots
         hours_per_day=per_day.value if per_day else None,
         money=money.value if money else None, money_currency=money.currency if money else None,
         price_per_hour=rate.value if rate else None, price_currency=rate.currency if rate else None,
-        memory_gb=tuple(_gigabytes(q) for q in of("memory")), rows=tuple(int(q.value) for q in of("rows")),
+        memory_gb=tuple(_gigabytes(q) for q in of("memory")),
+        forms=tuple(dict.fromkeys(form for item in links if item.kind == "gpu" for form in item.forms)), rows=tuple(int(q.value) for q in of("rows")),
         factor=factor.value if factor else None, parameters_b=tuple(q.value for q in of("parameters")),
     ), 0 if counts else delta  # fmt: skip
 

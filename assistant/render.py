@@ -14,7 +14,7 @@ from assistant.evidence import Citation, Language
 from knowledge.catalog import Offer, Source
 from knowledge.names import Kind, display
 
-CURRENCY_ZH = {"CNY": "元", "USD": "美元", "EUR": "欧元"}
+CURRENCY_ZH = {"CNY": "元", "USD": "美元", "EUR": "欧元", "GBP": "英镑", "JPY": "日元"}
 
 
 def say(language: Language, zh: str, en: str) -> str:
@@ -22,15 +22,20 @@ def say(language: Language, zh: str, en: str) -> str:
     return zh if language == "zh" else en
 
 
+def unit(currency: str, language: Language) -> str:
+    """元 / CNY: what an amount of the currency is written with."""
+    return CURRENCY_ZH.get(currency, currency) if language == "zh" else currency
+
+
 def amount(value: Decimal, currency: str, language: Language, per: str = "") -> str:
     """28.64 元/小时, 28.64 CNY/hour; `per` is "", "hour", ..."""
-    unit = f"/{period_name(per, language)}" if per else ""
-    return f"{number(value)} {CURRENCY_ZH.get(currency, currency) if language == 'zh' else currency}{unit}"
+    rate = f"/{period_name(per, language)}" if per else ""
+    return f"{number(value)} {unit(currency, language)}{rate}"
 
 
 def cash(value: Decimal, currency: str, language: Language) -> str:
     """A sum of money with two decimals: 8,248.32 元."""
-    return f"{value:,.2f} {CURRENCY_ZH.get(currency, currency) if language == 'zh' else currency}"
+    return f"{value:,.2f} {unit(currency, language)}"
 
 
 def period_name(unit: str, language: Language) -> str:
@@ -53,6 +58,11 @@ def gpus_text(count: int, gpu: str, language: Language) -> str:
     """4 张 A100 / 4 A100s / 1 A100."""
     label = name("gpu", gpu, language)
     return f"{count:,} 张 {label}" if language == "zh" else f"{count:,}× {label}"
+
+
+def cards(count: int, language: Language) -> str:
+    """8 张 / 8 GPUs."""
+    return f"{count:,} 张" if language == "zh" else f"{count:,} GPU{'' if count == 1 else 's'}"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -100,11 +110,14 @@ def source_lines(citations: Sequence[Citation], language: Language) -> str:
 
 def hardware(offer: Offer, language: Language) -> str:
     """16 核 / 96 GiB."""
-    return f"{cores(offer, language)} / {number(offer.host_memory_gib)} GiB"
+    memory = "—" if offer.host_memory_gib is None else f"{number(offer.host_memory_gib)} GiB"
+    return f"{cores(offer, language)} / {memory}"
 
 
 def cores(offer: Offer, language: Language) -> str:
     """16 核, 16 vCPU / 16 cores."""
+    if offer.cpu_cores is None:
+        return "—"
     if offer.cpu_unit == "vCPU":
         return f"{offer.cpu_cores} vCPU"
     return say(language, f"{offer.cpu_cores} 核", f"{offer.cpu_cores} cores")

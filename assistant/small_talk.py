@@ -11,9 +11,10 @@ from assistant.evidence import Bilingual, Finding, Status
 from assistant.ledger import Ledger
 
 SCOPE = Bilingual(
-    zh="我可以查 GPU 租用和购卡价格并比较、按张数和时长计算费用、算预算能租多久、查微调时长和显存需求，并引用选型文章解释概念和给出建议。",
-    en="I can look up and compare GPU rental and purchase prices, compute what cards cost for a time or what a budget "
-    "rents, tell fine-tuning times and memory needs, and explain concepts and advice from the selection articles.",
+    zh="我可以查 GPU 租用和购卡价格并比较、查显卡和开源模型的规格、按张数和时长计算费用、判断模型放不放得下、估算训练与推理的显存、时间和成本，并引用选型文章解释概念和给出建议。",
+    en="I can look up and compare GPU rental and purchase prices and specifications, compute costs and budgets, tell "
+    "whether a model fits, estimate memory, time and cost of training and serving, and explain concepts and advice "
+    "from the selection articles.",
 )
 REPLIES: dict[str, tuple[Status, Bilingual]] = {
     "smalltalk": (

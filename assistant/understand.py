@@ -13,6 +13,7 @@ from typing import Protocol
 
 from assistant.evidence import Language
 from assistant.reading import Reading, Slots, language_of, read
+from assistant.workload import merged
 
 MAX_TURNS = 8  # how far back a conversation is read
 OPPOSITES = (
@@ -22,10 +23,13 @@ OPPOSITES = (
 )
 UNRELATED = frozenset({"smalltalk", "off_topic", "manipulation", "forecast"})
 KEPT = ("gpus", "providers", "models", "methods", "workloads", "periods", "hours_per_day", "money", "money_currency",
-        "price_per_hour", "price_currency", "memory_gb", "rows", "factor", "parameters_b")  # fmt: skip
+        "price_per_hour", "price_currency", "memory_gb", "forms", "instances", "rows", "factor", "parameters_b")  # fmt: skip
 COMPARING = frozenset({"cheapest", "dearest", "order", "difference", "ratio", "average"})
 TALK = frozenset({"manipulation", "forecast", "off_topic", "smalltalk", "document"})
 PRICE_INTENTS = frozenset({"price", "compare", "cost", "budget"})
+MODEL_INTENTS = frozenset({"fit", "finetune_memory", "train_cost", "serving", "choose"})
+TABLE_MODELS = frozenset({"Falcon-40B", "MPT-30B"})  # what running them needs stands in the articles' table
+TABLE_TRAINED = frozenset({"Falcon-40B", "LLaMA-65B"})
 
 
 class Classifier(Protocol):
@@ -99,6 +103,9 @@ def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) 
         )  # fmt: skip
     if own.intent in PRICE_INTENTS and not (own.slots.gpus or own.slots.items):
         return replace(own, slots=_inherit(before.slots, now))
+    unnamed = not (own.slots.models or own.slots.parameters_b)
+    if {own.intent, before.intent} <= MODEL_INTENTS and (unnamed or now.opens_like_follow_up):
+        return replace(own, slots=_inherit(before.slots, now))
     if now.opens_like_follow_up and own.intent == "document" == before.intent:
         return replace(own, search_text=search)
     if now.opens_like_follow_up and own.intent in PRICE_INTENTS and before.intent in PRICE_INTENTS:
@@ -127,6 +134,7 @@ def _inherit(old: Slots, now: Reading) -> Slots:
     if now.all_clouds or (now.aspects & {"cheapest", "dearest"} and not new.providers):
         kept["providers"] = ()  # "anything cheaper?" looks beyond the cloud talked about
     items = new.items or (old.items if same_subject and not now.count_delta and new.count is None else ())
+    kept["workload"] = merged(old.workload, new.workload)
     slots = replace(new, **kept, count=count, items=items, pairs=new.pairs or (old.pairs if same_subject else ()))
     return _scaled(slots, now)
 
@@ -160,9 +168,20 @@ def _settle(request: Request) -> str:
 def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str, bool]]:
     """Intents that the slots force, strongest first."""
     host = "host" in has and bool(s.gpus) and not (s.workloads or s.models or "gpu_memory" in has)
-    answerable = intent in ("document", "memory", "speedup", "training_time", *PRICE_INTENTS)
+    answerable = intent in (
+        "document",
+        "memory",
+        "speedup",
+        "training_time",
+        "buy_price",
+        *PRICE_INTENTS,
+        *MODEL_INTENTS,
+    )
     return [
-        ("document", "hyperparameters" in has),
+        (
+            "document",
+            "hyperparameters" in has and intent not in MODEL_INTENTS and not any(h for _, h in _model_readings(s, has)),
+        ),
         ("budget", bool(s.money and s.gpus) and "payback" in has),
         ("buy_or_rent", bool(s.gpus) and {"buy", "rent"} <= has and not s.money and intent != "off_topic"),
         (
@@ -170,13 +189,54 @@ def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str
             set(s.gpus) == {"H100", "A100"} and (_long(s) or "break_even" in has) and intent != "cost" and not s.count,
         ),
         ("speedup", set(s.gpus) == {"H100", "A100"} and "fast" in has and "price" not in has),
-        ("training_time", _is_run(s, has) and answerable),
+        ("training_time", _is_run(s, has) and answerable and not (intent == "finetune_memory" and not s.rows)),
+        ("memory", _of_table(s, has) and intent in ("document", "memory", *MODEL_INTENTS)),
+        ("memory", intent == "memory" and s.workload.purpose == "training" and not s.workload.method),
+        *((intended, holds and answerable) for intended, holds in _model_readings(s, has)),
         ("cost", "price" in has and _long(s) and bool(s.gpus or s.workloads) and intent in ("document", "memory")),
         ("document", "use" in has and "price" not in has and intent in PRICE_INTENTS),
-        ("memory", bool(s.workloads) and intent in ("document", "memory")),
         ("price", host and (intent == "memory" or (intent == "document" and bool(s.providers)))),
+        ("document", {"buy", "rent"} <= has and not (s.gpus or s.money) and intent in PRICE_INTENTS),
+        ("document", "ranking" in has and "price" not in has and intent in PRICE_INTENTS),
         ("document", intent == "buy_price" and "server" in has),
         ("document", intent in PRICE_INTENTS and "box" in has and not (s.providers or s.periods or s.count)),
+    ]
+
+
+def _of_table(s: Slots, has: frozenset[str]) -> bool:
+    """A workload of the articles' table, with nothing said that the table does not know; its rental price is a price."""
+    work = s.workload
+    beyond = bool(
+        work.precision
+        or work.method
+        or work.context_tokens
+        or work.concurrency
+        or work.training_tokens
+        or s.parameters_b
+    )
+    table = TABLE_TRAINED if work.purpose == "training" else TABLE_MODELS
+    asked = bool(has & {"fits", "needs_memory", "how_many", "chooses"})
+    return bool(s.workloads) or (bool(table & set(s.models)) and not beyond and asked and "price" not in has)
+
+
+def _model_readings(s: Slots, has: frozenset[str]) -> list[tuple[str, bool]]:
+    """Intents that a model with what is to be done with it forces, strongest first."""
+    work = s.workload
+    model = bool(s.models or s.parameters_b)
+    plain = "price" not in has and not s.money
+    trains = bool(work.method) or work.purpose in ("training", "finetuning")
+    memory = "needs_memory" in has or ("fits" in has and bool(s.gpus or s.memory_gb))
+    loaded = bool(
+        work.concurrency or work.requests_per_s or work.slo_tokens_per_s or work.slo_ttft_s or "serves" in has
+    )
+    trained_on = bool(work.training_tokens) or (trains and bool(s.rows or work.rows or work.tokens_per_row))
+    return [
+        ("train_cost", bool(work.training_tokens) and (model or trains or bool(s.gpus))),
+        ("choose", model and "chooses" in has and not (s.gpus or s.memory_gb)),
+        ("train_cost", model and trained_on and bool(has & {"how_long", "price"})),
+        ("finetune_memory", model and trains and plain and (memory or "how_many" in has)),
+        ("serving", model and loaded and not trains and "needs_memory" not in has),
+        ("fit", model and plain and not trains and (memory or ("how_many" in has and bool(s.gpus or s.memory_gb)))),
     ]
 
 

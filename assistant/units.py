@@ -69,7 +69,7 @@ SCALE = re.compile(
     re.ASCII,
 )
 LABEL_TAIL = re.compile(
-    r"\s*(?:数量?|counts?|number|total|needed|billed|each|(?<!^)(?:\bper\s+|每)\S+(?: hour)?)\s*$", RE
+    r"\s*(?:数量?|counts?|number|total|needed|billed|used|each|(?<!^)(?:\bper\s+|每)\S+(?: hour)?)\s*$", RE
 )
 
 

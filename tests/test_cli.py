@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -56,8 +57,8 @@ def test_calc_prints_value_unit_formula_and_assumptions() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["training_memory", "--json", "{}"], "no calculator is called 'training_memory'"),
-        (["training_memory", "--schema"], "no calculator is called 'training_memory'"),
+        (["training_magic", "--json", "{}"], "no calculator is called 'training_magic'"),
+        (["training_magic", "--schema"], "no calculator is called 'training_magic'"),
         (["rental_cost"], "hours: Field required"),
         (["rental_cost", "--json", "{hours: 72}"], "is not JSON"),
         (["rental_cost", "--json", "[72]"], "must be a JSON object such as '{\"hours\": 72}', got '[72]'"),
@@ -75,19 +76,36 @@ def test_calc_tells_what_is_wrong(arguments: list[str], message: str) -> None:
     assert message in refusal("calc", *arguments)
 
 
-def test_prices_show_lists_the_cheapest_first() -> None:
+def test_prices_show_lists_the_cheapest_first_of_each_currency() -> None:
     lines = run("prices", "show", "A100", "--provider", "腾讯云").stdout.splitlines()
-    assert len(lines) == 1
-    assert "28.64 CNY/h" in lines[0]
-    prices = [row["price"] for row in json.loads(run("prices", "show", "A100", "T4", "--json").stdout)]
-    assert prices == ["8.68", "11.28", "11.63", "28.64", "34.742", "40.39"]
+    assert "28.64 CNY" in lines[0]
+    rows = json.loads(run("prices", "show", "A100", "T4", "--currency", "CNY", "--json").stdout)
+    prices = [round(Decimal(row["price_per_gpu_hour"]), 6) for row in rows]
+    assert prices == sorted(prices)
+    assert {"8.68", "11.28", "11.63", "28.64", "34.742", "40.39"} <= {row["price"] for row in rows}
+    currencies = [row["currency"] for row in json.loads(run("prices", "show", "A100", "--json").stdout)]
+    assert currencies == sorted(currencies)
+    assert set(currencies) == {"CNY", "USD"}
 
 
 def test_prices_show_of_a_card_without_rows_says_so_and_is_no_error() -> None:
-    result = run("prices", "show", "H100")
+    result = run("prices", "show", "MI100")
     assert result.exit_code == 0
     assert "没有这样的价格行" in result.stdout
-    assert json.loads(run("prices", "show", "H100", "--json").stdout) == []
+    assert json.loads(run("prices", "show", "MI100", "--json").stdout) == []
+
+
+def test_specs_lists_every_form_and_says_what_it_took() -> None:
+    (a100, d4090, none) = json.loads(run("specs", "A100", "4090D", "RTX 6090", "--json").stdout)
+    assert {match["name"] for match in a100["matches"]} == {
+        "A100 PCIe 40GB",
+        "A100 PCIe 80GB",
+        "A100 SXM4 40GB",
+        "A100 SXM4 80GB",
+    }
+    assert a100["ambiguous"] is True
+    assert [match["name"] for match in d4090["matches"]] == ["GeForce RTX 4090 D"]
+    assert (none["matches"], none["ambiguous"]) == ([], False)
 
 
 @pytest.mark.parametrize(

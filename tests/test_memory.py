@@ -44,10 +44,26 @@ def test_training_question_still_gets_its_row() -> None:
 
 
 @pytest.mark.parametrize(
-    "question",
-    ["H100显存带宽多少", "A100 memory bandwidth?", "A100 算力多少 TFLOPS", "H100 功耗", "Does the A100 have NVLink?"],
+    ("question", "known"),
+    [
+        ("H100显存带宽多少", ["2,000 GB/s", "3,350 GB/s", "3,900 GB/s"]),
+        ("A100 memory bandwidth?", ["1,555 GB/s", "1,935 GB/s", "2,039 GB/s"]),
+        ("A100 算力多少 TFLOPS", ["312 TFLOPS", "624 TOPS", "稠密"]),
+        ("H100 功耗", ["350 W", "700 W", "400 W"]),
+        ("Does the A100 have NVLink?", ["NVLink", "600 GB/s"]),
+    ],
 )
-def test_memory_size_never_answers_for_another_specification(question: str) -> None:
+def test_memory_size_never_answers_for_another_specification(question: str, known: list[str]) -> None:
     _, result = run(question, "memory")
-    assert (result.status, result.verified) == ("not_in_knowledge", True), result.text
+    assert (result.status, result.verified) == ("answered", True), result.text
+    assert [word for word in known if word not in result.text] == [], result.text
     assert "80 GB" not in result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "cards"),
+    [("How many A100 80GB for MPT-30B?", "at least 1 card"), ("MPT-30B 用 40G 的 A100 要几张", "至少 2 张")],
+)
+def test_a_form_named_beside_a_card_decides_its_size(question: str, cards: str) -> None:
+    _, result = run(question, "memory")
+    assert (result.status, result.verified, cards in result.text) == ("answered", True, True), result.text

@@ -51,11 +51,17 @@ def test_money_that_names_no_card_lists_only_what_it_buys() -> None:
     assert result.verified
 
 
-@pytest.mark.parametrize("question", ["5090 买一张多少钱", "How much is an RTX 6090 to buy?", "H800 买一张多少钱"])
+@pytest.mark.parametrize("question", ["MI100 买一张多少钱", "How much is an RTX 6090 to buy?", "昇腾 910C 买一张多少钱"])
 def test_card_without_a_price_gets_none(question: str) -> None:
     _, result = run(question, "buy_price")
     assert (result.status, result.verified) == ("not_in_knowledge", True), result.text
     assert "14,599" not in result.text
+
+
+def test_card_priced_in_dollars_only_is_shown_in_dollars_with_what_kind_of_price_it_is() -> None:
+    _, result = run("5090 买一张多少钱", "buy_price")
+    assert (result.status, result.verified) == ("answered", True), result.text
+    assert [w for w in ("1,999", "美元", "发售建议价") if w not in result.text] == []
 
 
 def test_dollars_are_not_taken_for_yuan() -> None:

@@ -1,0 +1,121 @@
+"""Answers about budgets: what an amount of money rents, for how long, and whether it is enough.
+
+Sums come from the calculators; prices from rows, or from the user where the user gives a price of his own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from assistant import prices, render
+from assistant.calculator.calculation import number
+from assistant.costs import cost
+from assistant.evidence import Finding
+from assistant.ledger import Ledger
+from assistant.price_tables import per_hour
+from assistant.reading import Period
+from assistant.rental_terms import Rate, month_note, periods_for, rates_for, span, stop
+from assistant.understand import Request
+
+
+def budget(request: Request, book: Ledger) -> Finding:
+    """What an amount of money rents: hours, or for a stated period the number of cards and whether it is enough."""
+    s = request.slots
+    if s.money is None:
+        return cost(request, book)
+    stopped = stop(request, book, need_gpu=False)
+    if stopped:
+        return stopped
+    found = rates_for(request, book)
+    found = [rate for rate in found if rate.currency == found[0].currency]
+    rates = [rate for rate in found if rate.gpus_per_instance == 1] or found  # money buys whole instances
+    if not rates:
+        return prices.missing(request, book)
+    if s.money_currency not in (None, rates[0].currency):
+        given = render.CURRENCY_ZH.get(s.money_currency or "", s.money_currency or "")
+        return book.finding("needs_detail", book.say(
+            f"预算是{given}，而价格是{render.unit(rates[0].currency, 'zh')}；没有约定汇率不能换算。请给出汇率，或直接给{render.unit(rates[0].currency, 'zh')}预算。",
+            f"The budget is in {s.money_currency} but the prices are in {rates[0].currency}, and without an agreed rate they are not converted. Please give an exchange rate or the budget in {rates[0].currency}."))  # fmt: skip
+    periods = periods_for(request, book)
+    if periods and "payback" not in request.aspects:
+        return _cards_for(request, rates, periods[0], book)
+    return _hours_for(request, rates, book)
+
+
+def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Ledger) -> Finding:
+    s, lang, rows, heads = request.slots, book.language, [], []
+    count = s.count or 1
+    unit = render.unit(rates[0].currency, lang)
+    assert s.money is not None
+    for rate in rates:
+        result = book.compute(
+            "budget_cards",
+            budget=s.money,
+            hours=period.hours,
+            price_per_hour=rate.price_per_gpu,
+            currency=rate.currency,
+            gpus=count,
+        )
+        out = result.outputs
+        cost_text, cards = render.cash(Decimal(out["cost"]), rate.currency, lang), int(out["cards"])
+        rows.append(
+            [rate.label, rate.gpu, number(rate.price_per_gpu), f"{Decimal(out['cost_of_one']):,.2f}", str(cards)]
+        )
+        left = Decimal(out["left_over"])
+        what = render.gpus_text(count, rate.gpu, lang)
+        if left >= 0:
+            heads.append(book.say(f"**够**：{rate.label} {what}，{span(period, book)}要 {cost_text}，剩 {left:,.2f} {unit}；最多可租 {cards} 张{rate.mark}",
+                                  f"**Enough**: {what} at {rate.label}, {span(period, book)}, costs {cost_text}, leaving {left:,.2f} {unit}; at most {cards} {'card' if cards == 1 else 'cards'} {rate.mark}"))  # fmt: skip
+        else:
+            heads.append(book.say(f"**不够**：{rate.label} {what}，{span(period, book)}要 {cost_text}，超出预算，还差 {-left:,.2f} {unit}{rate.mark}",
+                                  f"**Not enough**: {what} at {rate.label}, {span(period, book)}, costs {cost_text}: over the budget, {-left:,.2f} {unit} short {rate.mark}"))  # fmt: skip
+    money = render.amount(s.money, rates[0].currency, lang)
+    intro = book.say(f"预算 {money}：", f"With a budget of {money}:")
+    body = ""
+    if len(rates) > 1:
+        headings = [book.say("云", "Cloud"), "GPU", per_hour(rates[0].currency, book),
+                    book.say(f"1 张，{span(period, book)}（{unit}）", f"1 card, {span(period, book)} ({unit})"), book.say("预算内可租（张）", "Cards within budget")]  # fmt: skip
+        body = render.table(headings, rows)
+        heads = heads[:1] if s.gpus and len(s.gpus) == 1 else []
+    note = "" if s.count else book.say("按 1 张卡全天开机计算。", "Reckoned for 1 card, always on.")
+    return book.finding(
+        "answered",
+        intro + ("  \n" + "  \n".join(heads) if heads else ""),
+        body,
+        " ".join(x for x in (note, month_note([period], book)) if x),
+    )
+
+
+def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger) -> Finding:
+    s, lang, rows, heads = request.slots, book.language, [], []
+    count = s.count or 1
+    assert s.money is not None
+    for rate in rates:
+        result = book.compute("budget_hours", budget=s.money, price_per_hour=rate.price_per_gpu, gpus=count, currency=rate.currency, hours_per_day=s.hours_per_day or 24)  # fmt: skip
+        hours, days = result.outputs["hours"], result.outputs["days"]
+        a_day_zh = f"每天 {number(s.hours_per_day)} 小时，约" if s.hours_per_day else "约"
+        a_day_en = f"at {number(s.hours_per_day)} hours a day about" if s.hours_per_day else "about"
+        what = render.gpus_text(count, rate.gpu, lang)
+        rows.append([rate.label, rate.gpu, number(rate.price_per_gpu), f"{hours:,}", f"{days:,}"])
+        heads.append(book.say(f"**{render.amount(s.money, rate.currency, lang)}在{rate.label}可租 {what} {hours:,} 小时**（{a_day_zh} {days:,} 天）{rate.mark}  \n",
+                              f"**{render.amount(s.money, rate.currency, lang)} rents {what} at {rate.label} for {hours:,} hours** ({a_day_en} {days:,} days) {rate.mark}  \n") + render.formula(result.formula, lang))  # fmt: skip
+    table = (
+        render.table(
+            [
+                book.say("云", "Cloud"),
+                "GPU",
+                per_hour(rates[0].currency, book),
+                book.say("可租（小时）", "Time (hours)"),
+                book.say("约合（天）", "About (days)"),
+            ],
+            rows,
+        )
+        if len(rows) > 1
+        else ""
+    )
+    if len(rates) > 1:
+        heads = heads[:1]
+    note = book.say("若这是买卡的价钱：租满上面的时长就等于卡价；未计电费、机房、服务器和残值。",
+                    "If this is the price of buying the card: renting for that long costs as much as the card; power, hosting, the server and resale are left out.") if request.aspects & {"buy", "payback"} else ""  # fmt: skip
+    return book.finding("answered", *heads, table, note)

@@ -1,0 +1,110 @@
+"""Which offers a question about rental prices is about: names, terms and currency -> rows of the catalogue.
+
+It renders nothing and compares nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from assistant.ledger import Ledger
+from assistant.price_tables import in_currencies
+from assistant.understand import Request
+from knowledge.catalog import Offer
+from knowledge.offers import OfferFilter
+
+LEARNING_PLATFORMS = frozenset({"colab", "kaggle", "autodl"})
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The offers that a question is about, and what it asks of them that no row states."""
+
+    offers: list[Offer]
+    unmet: frozenset[str]
+
+
+def select(request: Request, book: Ledger) -> Selection:
+    """Offers of the named GPUs and providers under the terms asked for, or on demand where no row has those terms."""
+    unmet = {aspect for aspect in ("plan", "spot", "stock", "dollars") if aspect in request.aspects}
+    if "plan" in unmet and monthly_offers(request, book):
+        unmet.discard("plan")
+    currency = "USD" if "dollars" in unmet else None
+    models = ("spot",) if "spot" in unmet else ("on-demand",)
+    found = find(request, book, currency=currency, models=models)
+    if found:
+        unmet -= {"dollars", "spot"}
+    elif currency or models != ("on-demand",):
+        found = find(request, book)
+    return Selection(found, frozenset(unmet))
+
+
+def offers_for(request: Request, book: Ledger) -> list[Offer]:
+    """The offers a question is about; in the currency of the money it names where there are such rows."""
+    if request.slots.money_currency and (rows := find(request, book, currency=request.slots.money_currency)):
+        return rows
+    return select(request, book).offers
+
+
+def find(
+    request: Request, book: Ledger, *, currency: str | None = None, models: tuple[str, ...] = ("on-demand",)
+) -> list[Offer]:
+    s = request.slots
+    # A learning platform beside a priced cloud is no price source.
+    providers = [p for p in s.providers if p not in LEARNING_PLATFORMS] or list(s.providers)
+    offers = book.catalog.find_offers(
+        s.gpus, providers, currency=currency, pricing_models=models, gpu_count=s.count or 1
+    )
+    if s.instances and (rows := _of_instances(s.instances, providers, models, book)):
+        return rows
+    modified = {gpu.name for gpu in book.catalog.gpus if gpu.variant}  # never meant by the name of the stock card
+    if s.forms:
+        offers = [o for o in offers if not o.gpu_form or o.gpu_form in s.forms]
+    else:
+        offers = [o for o in offers if o.gpu_form not in modified]
+    return [o for o in offers if not s.pairs or (o.provider, o.gpu) in s.pairs]
+
+
+def comparable(request: Request, offers: list[Offer], book: Ledger) -> list[list[Offer]]:
+    """Groups of one currency; the first holds every GPU asked for if any currency does."""
+    groups = in_currencies(offers)
+    if not groups:
+        return []
+    wanted = set(request.slots.gpus)
+    if len(groups) == 1 or len(wanted) < 2:
+        return groups
+    for currency in dict.fromkeys(o.currency for o in offers[::-1]):
+        rows = find(request, book, currency=currency)
+        if {o.gpu for o in rows} >= wanted:
+            return [rows, *(group for group in groups if group[0].currency != currency)]
+    return groups
+
+
+def monthly_offers(request: Request, book: Ledger) -> list[Offer]:
+    s = request.slots
+    if not s.gpus:
+        return []
+    query = OfferFilter(
+        gpus=book.catalog.members(s.gpus), providers=s.providers, pricing_models=("monthly",), per=("instance-month",)
+    )
+    return list(book.catalog.offers.query(query).offers)
+
+
+def _of_instances(
+    instances: tuple[str, ...], providers: list[str], models: tuple[str, ...], book: Ledger
+) -> list[Offer]:
+    """The cheapest row of each instance that the question names, in each currency."""
+    query = OfferFilter(providers=tuple(providers), pricing_models=models, per=("instance-hour",), whole_cards=False)
+    wanted, best = {_squeezed(name) for name in instances}, dict[tuple[str, str], Offer]()
+    for offer in book.catalog.offers.query(query).offers:
+        if offer.instance and _squeezed(offer.instance) in wanted:
+            key = (_squeezed(offer.instance), offer.currency)
+            fresher = key in best and (offer.as_of or "") > (best[key].as_of or "")
+            if key not in best or fresher:
+                best[key] = offer
+    return list(best.values())
+
+
+def _squeezed(name: str) -> str:
+    return re.sub(r"^(?:ecs|ml)\.|^standard|[\s_-]", "", name.lower())

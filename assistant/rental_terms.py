@@ -1,0 +1,138 @@
+"""What every rental sum starts from: whose price, how many hours, and what keeps a sum from being made.
+
+Reads the request and picks rows; the sums themselves are made in costs.py and budgets.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from assistant import price_selection, prices, render
+from assistant.calculator import rental
+from assistant.calculator.calculation import number
+from assistant.evidence import Finding
+from assistant.ledger import Ledger
+from assistant.reading import Period
+from assistant.understand import Request
+from knowledge.catalog import Offer
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What one instance costs an hour, and whose price that is."""
+
+    label: str
+    gpu: str
+    price: Decimal
+    currency: str
+    mark: str
+    gpus_per_instance: int = 1
+    dated: bool = False
+
+    @property
+    def price_per_gpu(self) -> Decimal:
+        """What one GPU of the instance costs an hour."""
+        return self.price / self.gpus_per_instance
+
+
+def stop(request: Request, book: Ledger, *, need_gpu: bool = True) -> Finding | None:
+    """What keeps a sum from being made: a senseless quantity, an unknown name, nothing named."""
+    s = request.slots
+    if request.bad_quantity:
+        return book.finding("needs_detail", book.say(
+            f"“{request.bad_quantity}”不是有效的数量：时长、张数和金额必须是正数，张数要是整数（表里没有切片的价格），请重新给出。",
+            f"“{request.bad_quantity}” cannot be used: time, number of cards and money must be positive, and cards whole (no slices are priced). Please give another value."))  # fmt: skip
+    if refusal := prices.refuse_unknown(request, book):
+        return refusal
+    if need_gpu and not (s.gpus or s.providers or s.workloads):
+        return prices.ask_which(book)
+    return None
+
+
+def rates_for(request: Request, book: Ledger) -> list[Rate]:
+    """The user's own price if he gave one, else the rows, cheapest first; of named clouds also those in another currency."""
+    s, lang = request.slots, book.language
+    if s.price_per_hour and (not s.providers or "mine" in request.aspects):
+        gpu = s.gpus[0] if s.gpus else "GPU"
+        return [Rate(book.say("你给的价格", "your price"), gpu, s.price_per_hour, s.price_currency or "CNY", "")]
+    if s.workloads or s.models:
+        request = replace(request, slots=replace(s, gpus=s.gpus or ("A100",)))
+    groups = price_selection.comparable(request, price_selection.offers_for(request, book), book)
+    if not groups:
+        return []
+    offers = groups[0]
+    if s.money_currency and s.money_currency != offers[0].currency:
+        offers = next((group for group in groups if group[0].currency == s.money_currency), offers)
+    elsewhere = [o for group in groups for o in group[: prices.MOST_ROWS] if group is not offers] if s.providers else []
+    offers = [*offers[: prices.MOST_ROWS], *elsewhere]
+    mark = book.cite_offers(offers)
+    return [
+        Rate(render.name("provider", o.provider, lang), _card(o, book), o.price, o.currency, mark, o.gpu_count, bool(o.as_of))
+        for o in offers
+    ]  # fmt: skip
+
+
+def _card(offer: Offer, book: Ledger) -> str:
+    """The card, and how many of them are rented together where that is not one."""
+    gpu = offer.gpu_form or offer.gpu
+    return (
+        gpu
+        if offer.gpu_count == 1
+        else gpu + book.say(f"（{offer.gpu_count} 卡整机）", f" ({offer.gpu_count}-GPU instance)")
+    )
+
+
+def periods_for(request: Request, book: Ledger) -> list[Period]:
+    """The times asked for, in hours really used: 22 days of 8 hours are 176 h."""
+    s = request.slots
+    per_day = s.hours_per_day or Decimal(24)
+    said = list(s.periods)
+    if not said and s.hours_per_day:
+        said = [standard("month" if per_day == 24 and s.money else "day")]
+    return [in_hours(period, per_day, book) for period in said]
+
+
+def in_hours(period: Period, per_day: Decimal, book: Ledger) -> Period:
+    """The period with its hours computed on the record; hours and GPU-hours are what they are."""
+    if period.unit in ("hour", "gpu-hour", "clock"):
+        return period
+    result = book.compute("period_hours", value=period.value, unit=period.unit, hours_per_day=per_day)
+    return Period(result.value, period.value, period.unit, period.text)
+
+
+def standard(unit: str) -> Period:
+    return Period(rental.HOURS_OF_UNIT[unit], Decimal(1), unit, unit)
+
+
+def gpus_in(period: Period, count: int) -> int:
+    """GPU-hours already count the cards: 250 GPU-hours are 250 h of one card."""
+    return 1 if period.unit == "gpu-hour" else count
+
+
+def span(period: Period, book: Ledger) -> str:
+    """72 小时; 1 个月（730 小时）."""
+    hours = (
+        number(period.hours.quantize(Decimal("0.01")).normalize())
+        if period.hours != period.hours.to_integral()
+        else number(period.hours)
+    )
+    if period.unit in ("hour", "gpu-hour"):
+        return book.say(
+            f"{hours} {'卡时' if period.unit == 'gpu-hour' else '小时'}",
+            f"{hours} {'GPU-hours' if period.unit == 'gpu-hour' else 'hours'}",
+        )
+    if period.unit in ("minute", "clock"):
+        return book.say(f"{hours} 小时", f"{hours} hours")
+    value, name = number(period.value), render.period_name(period.unit, book.language)
+    zh_name = f"个{name}" if period.unit == "month" else f"个{name}" if period.unit == "quarter" else name
+    en_name = period.unit if period.value == 1 else f"{period.unit}s"
+    return book.say(f"{value} {zh_name}（{hours} 小时）", f"{value} {en_name} ({hours} hours)")
+
+
+def month_note(periods: Sequence[Period], book: Ledger) -> str:
+    """How long a month was taken to be, if one was."""
+    if not any(period.unit in ("month", "quarter") for period in periods):
+        return ""
+    return rental.MONTH.text[book.language] + book.say("。", ".")

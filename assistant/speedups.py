@@ -1,0 +1,79 @@
+"""Answers about the H100's speed against the A100: a job moved across, and the price below which the faster card pays.
+
+The factors are rows of speedups.csv; times and break-even prices come from calculators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from assistant import render
+from assistant.calculator.calculation import number
+from assistant.evidence import Finding
+from assistant.ledger import Ledger
+from assistant.understand import Request
+from knowledge.catalog import Speedup
+
+
+def speedup(request: Request, book: Ledger) -> Finding | None:
+    """H100 against A100: times of a job moved across, or the price below which the H100 is the cheaper way."""
+    s = request.slots
+    rows = [r for r in book.catalog.speedups if not set(s.gpus) - {r.faster, r.slower}]
+    if not rows or s.unknown:
+        return None
+    wanted = [r for r in rows if r.task in request.aspects] or rows
+    mark = book.cite_speedups(wanted)
+    head = "  \n".join(_factor(r, book) for r in wanted) + mark
+    prices = "price" in request.aspects or "break_even" in request.aspects
+    if prices and (s.providers or "break_even" in request.aspects or s.price_per_hour):
+        return book.finding("answered", *_break_even(request, wanted, book), head)
+    if any(period.hours != 1 for period in s.periods):
+        return book.finding("answered", *_moved(request, wanted, book), head)
+    return book.finding("answered", head, book.say("数字引自 Tim Dettmers 的选卡指南，是约数，随模型与设置而变。", "The figures are quoted from Tim Dettmers' guide; they are approximate and vary with model and set-up."))  # fmt: skip
+
+
+def _factor(row: Speedup, book: Ledger) -> str:
+    factor = number(row.factor)
+    return book.say(f"{row.precision} {'训练' if row.task == 'training' else '推理'}：{row.faster} 比 {row.slower} 快约 **{factor} 倍**",
+                    f"{row.precision} {row.task}: the {row.faster} is about **{factor}x** as fast as the {row.slower}")  # fmt: skip
+
+
+def _moved(request: Request, rows: Sequence[Speedup], book: Ledger) -> list[str]:
+    """The job's hours on the other card; the card said first is taken as the one it ran on."""
+    lines = []
+    for row in rows:
+        on_faster = request.slots.gpus[:1] == (row.faster,)
+        for period in request.slots.periods:
+            out = book.compute("faster_card_time", hours=period.hours, factor=row.factor).outputs
+            hours = number(Decimal(out["hours_on_slower" if on_faster else "hours_on_faster"]))
+            here, there = (row.faster, row.slower) if on_faster else (row.slower, row.faster)
+            sign = "×" if on_faster else "÷"
+            lines.append(book.say(f"**{here} 上 {number(period.hours)} 小时的{'训练' if row.task == 'training' else '推理'}，在 {there} 上约 {hours} 小时**（{number(period.hours)} {sign} {number(row.factor)}）",
+                                  f"**{number(period.hours)} hours of {row.task} on an {here} take about {hours} hours on an {there}** ({number(period.hours)} {sign} {number(row.factor)})"))  # fmt: skip
+    return ["  \n".join(lines)]
+
+
+def _break_even(request: Request, rows: Sequence[Speedup], book: Ledger) -> list[str]:
+    lang, lines = book.language, []
+    offers = book.catalog.find_offers([rows[0].slower], request.slots.providers)
+    mark = book.cite_offers(offers) if offers else ""
+    for row in rows:
+        for offer in offers:
+            result = book.compute(
+                "break_even_price", price_per_hour=offer.price, factor=row.factor, currency=offer.currency
+            )
+            who, price = (
+                render.name("provider", offer.provider, lang),
+                render.amount(result.value, offer.currency, lang, "hour"),
+            )
+            task = row.task if lang == "en" else {"training": "训练", "inference": "推理"}[row.task]
+            lines.append(book.say(f"**{task}：{row.faster} 低于 {price} 时比{who} {row.slower} 划算**{mark}  \n",
+                                  f"**{task}: below {price} an {row.faster} beats the {row.slower} at {who}** {mark}  \n") + render.formula(result.formula, lang))  # fmt: skip
+    return [
+        "  \n".join(lines),
+        book.say(
+            "这是盈亏平衡价，不是 H100 的报价；知识库里没有 H100 的租用时价。",
+            "These are break-even prices, not offers; no hourly H100 rent is known.",
+        ),
+    ]

@@ -1,0 +1,153 @@
+"""Answers about fit: verdicts, counts, contexts and caches, with figures worked out here from published shapes."""
+
+from __future__ import annotations
+
+import pytest
+from test_answer import run
+
+GIB, GB = 2**30, 10**9
+# layers, KV heads, head size, as the models' configuration files state them
+LLAMA_3_8B, LLAMA_2_7B, QWEN_72B = (32, 8, 128), (32, 32, 128), (80, 8, 128)
+
+
+def cache_gib(shape: tuple[int, int, int], tokens: int, sequences: int = 1) -> str:
+    """K and V of 2 bytes for every layer, head and token."""
+    layers, heads, size = shape
+    return f"{2 * layers * heads * size * 2 * tokens * sequences / GIB:g}"
+
+
+VERDICTS = [  # question, first words of the card, words that must stand in it
+    ("llama3 8b fp16,24G的4090放得下吗,8k上下文", "**够**", ["16.060 GB", "14.957 GiB", "8,192 tokens"]),
+    (
+        "Does Llama-3-8B in fp16 fit an RTX 4090 at 8k context?",
+        "**Yes, it fits**",
+        ["16.060 GB", "1.000 GiB", "8,192 tokens"],
+    ),
+    ("Qwen2.5-72B bf16 on 2x A100 80G 够吗", "**勉强**", ["145.412 GB", "2 张 A100 80 GB", "每卡"]),
+    ("Will Qwen2.5-72B in bf16 fit two A100 80GB cards?", "**Tight**", ["145.412 GB", "per card"]),
+    ("mixtral 8x7b 每次只激活两个专家,那是不是26G显存就行了", "**不够**", ["93.41 GB", "46.7B", "只决定速度"]),
+    ("Mixtral-8x7B fp16 on one 80GB A100?", "**No, it does not fit**", ["93.406 GB", "46.7B", "only decide the speed"]),
+    ("4090魔改48G能跑mixtral int4不", "**够**", ["48GB (modded)", "Mixtral-8x7B"]),
+    ("falcon-40b int4 一张 A100 40G 放得下吗", "**够**", ["Falcon-40B int4"]),
+    ("8x H100 80G 跑 Llama-3.1-405B fp8 够吗", "**够**", ["8 张 H100 80 GB"]),
+    ("Can LLaMA-65B in int8 run on 2x A100 80GB?", "**Yes, it fits**", ["LLaMA-65B int8"]),
+]
+
+
+@pytest.mark.parametrize(("question", "start", "words"), VERDICTS)
+def test_verdict_stands_first_and_every_figure_is_traced(question: str, start: str, words: list[str]) -> None:
+    _, result = run(question, "fit")
+    assert result.status == "answered"
+    assert result.verified, result.text
+    assert result.text.startswith(start), result.text
+    assert [word for word in words if word not in result.text] == [], result.text
+
+
+def test_bare_size_and_bare_memory_give_each_precision_its_own_verdict() -> None:
+    """13e9 parameters take 26 GB in 16 bits; only int4 is below 90 % of 16 GiB with its cache."""
+    _, result = run("13b 16G显存能跑吗", "fit")
+    assert result.verified
+    head = result.text.split("\n")[0]
+    assert ["bf16/fp16 不够" in head, "int8 不够" in head, "int4 够" in head] == [True] * 3
+    assert f"{13e9 * 2 / GB:.0f} GB" in result.text
+    assert "Llama-2-13B" in result.text  # whose layers were taken is said
+    assert "没说精度" in result.text
+
+
+def test_a_small_engine_is_named_where_a_server_s_reserve_is_the_reason() -> None:
+    _, result = run("13b int8 16G显存能跑吗", "fit")
+    assert result.text.startswith("**不够**")
+    assert "llama.cpp" in result.text
+    assert result.verified
+
+
+def test_table_of_the_articles_keeps_its_questions_but_not_those_with_a_precision() -> None:
+    """80 GB for MPT-30B is what the article says; 3 x 24 GB are less."""
+    _, of_article = run("3张4090能不能跑mpt30b", "fit")
+    assert [word in of_article.text for word in ("不够", "72 GB", "4 张")] == [True] * 3
+    assert of_article.calls[0].tool == "cards_needed"
+    _, computed = run("3张4090能不能跑mpt30b int4", "fit")
+    assert "inference_fit" in [call.tool for call in computed.calls]
+
+
+COUNTS = [  # question, words of the head, least that the weights alone allow
+    ("70B int4 要几张 4090", "至少 2 张（勉强），4 张才宽裕"),
+    ("How many RTX 4090s for a 70B model in int4?", "at least 2× RTX 4090 24 GB (tight), 4 to have room"),
+    ("DeepSeek-R1 fp8 要几张 H20", "至少 8 张"),
+]
+
+
+@pytest.mark.parametrize(("question", "words"), COUNTS)
+def test_how_many_cards(question: str, words: str) -> None:
+    """70e9 x 4.16 bits are 34 GiB and more: one card of 24 holds it not, two only nearly; 671 GB need eight of 96."""
+    _, result = run(question, "fit")
+    assert words in result.text.split("\n")[0], result.text
+    assert result.verified
+
+
+def test_more_cards_than_split_evenly_are_judged_as_stages() -> None:
+    """6 x 24 x 0.9 = 129.6 GiB are less than the 134 GiB of 72e9 x 2 bytes."""
+    _, result = run("6张24G跑72B fp16", "fit")
+    assert result.text.startswith("**不够**")
+    assert f"{72e9 * 2 / GIB:.3f} GiB" in result.text
+
+
+CACHES = [
+    ("Is the KV cache the same size for Llama-2-7B and Llama-3-8B at 4k tokens?", "**No, they differ**",
+     [f"Llama-2-7B {cache_gib(LLAMA_2_7B, 4096)} GiB", f"Llama-3-8B {cache_gib(LLAMA_3_8B, 4096)} GiB", "524,288", "131,072"]),
+    ("Llama-2-7B 和 Llama-3-8B 的 KV 缓存一样大吗", "**不一样大**", [f"Llama-2-7B {cache_gib(LLAMA_2_7B, 4096)} GiB", "4,096 tokens"]),
+    ("Llama-3-8B 和 Llama-3.1-8B 的 KV cache 一样大吗", "**一样大**", [cache_gib(LLAMA_3_8B, 4096)]),
+    ("KV cache of Qwen2.5-72B at 32k with 16 concurrent requests", "**The KV cache of Qwen2.5-72B takes",
+     [f"{cache_gib(QWEN_72B, 32768, 16)} GiB", "32,768 tokens and 16 requests"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "start", "words"), CACHES)
+def test_cache_alone(question: str, start: str, words: list[str]) -> None:
+    _, result = run(question, "fit")
+    assert result.verified, result.text
+    assert result.text.startswith(start), result.text
+    assert [word for word in words if word not in result.text] == [], result.text
+
+
+def test_cache_of_a_bare_size_says_how_far_models_of_that_size_differ() -> None:
+    _, result = run("7B 的 KV cache 多大", "fit")
+    assert [name in result.text for name in ("Qwen2.5-7B", "Falcon-7B", f"{cache_gib(LLAMA_2_7B, 4096)} GiB")] == [
+        True
+    ] * 3
+    assert result.verified
+
+
+@pytest.mark.parametrize("question", ["how much VRAM do I need for a 70B model", "70B 模型要多少显存"])
+def test_without_a_card_memory_by_precision_and_cards_of_the_usual_sizes(question: str) -> None:
+    _, result = run(question, "fit")
+    assert result.verified
+    assert f"{70e9 * 2 / GB:.0f} GB" in result.text
+    assert f"{70e9 * 2 / GIB:.3f} GiB" in result.text  # 130.385
+    rows = [line for line in result.text.splitlines() if line.startswith(("| bf16", "| int8", "| int4"))]
+    assert len(rows) == 3
+
+
+@pytest.mark.parametrize(("question", "largest"), [("24G 卡能跑多大的模型", "Qwen2.5-7B"), ("what size of model can a 24GB card run", "Qwen2.5-7B")])  # fmt: skip
+def test_largest_model_of_a_card(question: str, largest: str) -> None:
+    """15.2 GB of 16-bit weights fit 24 GiB, the next size of the family has 29.5 GB."""
+    _, result = run(question, "fit")
+    assert result.verified
+    assert largest in result.text.split("\n")[0]
+
+
+def test_longest_context_is_bold_where_asked() -> None:
+    _, result = run("A100 80G 能跑 Llama-3.1-70B int4 吗，最大上下文多少", "fit")
+    assert "**1 个并发时最长上下文约 " in result.text
+    assert result.verified
+
+
+def test_context_beyond_the_model_is_said() -> None:
+    _, result = run("Llama-2-7B fp16 在 24G 卡上跑，上下文长度 32768 够吗", "fit")
+    assert "原生最长 4,096 tokens" in result.text
+    assert result.verified
+
+
+def test_unknown_card_is_refused_and_nothing_named_goes_to_the_documents() -> None:
+    assert run("RTX 9990 能跑 70B 吗", "fit")[1].status == "not_in_knowledge"
+    assert run("要多少显存", "fit")[1].calls == ()
