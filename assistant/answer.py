@@ -22,6 +22,7 @@ from assistant import (
     fit,
     memory,
     owning,
+    power,
     pretraining,
     price_selection,
     prices,
@@ -39,7 +40,7 @@ from assistant.llm import LanguageModel, ModelUnavailableError
 from assistant.reading import HEAD_CHARACTERS, TAIL_CHARACTERS
 from assistant.sentences import MARK_OR_CODE, split_sentences
 from assistant.tools import ToolError
-from assistant.understand import PRICE_INTENTS, Classifier, Request, understand
+from assistant.understand import KEEPING, PRICE_INTENTS, Classifier, Request, understand
 from assistant.verify import check_prose, normalise_marks, trace
 from knowledge.catalog import Catalog
 from knowledge.index import Index
@@ -126,10 +127,12 @@ HANDLERS: dict[str, Callable[[Request, Ledger], Finding | None]] = {
     "budget": budgets.budget,
     "buy_price": purchases.buy,
     "buy_or_rent": owning.buy_or_rent,
+    "power": power.power,
     "training_time": runs.training_time,
     "speedup": speedups.speedup,
     "finetune_memory": finetuning.finetune_memory,
     "train_cost": pretraining.train_cost,
+    "history": pretraining.history,
     "memory": memory.memory,
     "fit": fit.fit,
     "serving": serving.serving,
@@ -140,19 +143,32 @@ HANDLERS: dict[str, Callable[[Request, Ledger], Finding | None]] = {
 def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | None:
     """The answer of code alone; None where the documents have to answer."""
     intent, s = request.intent, request.slots
+    if request.bad_quantity and intent in KEEPING:
+        return book.finding("needs_detail", book.say(
+            f"“{request.bad_quantity}”不能用来计算：张数要是正整数，用户、条数、token、显存、上下文和价格都要是正数，MFU 和利用率不能超过百分之百。请换一个数。",
+            f"“{request.bad_quantity}” cannot be computed with: cards must be whole and positive; users, rows, tokens, memory, context and prices positive; MFU and utilisation no more than the whole. Please give another value."))  # fmt: skip
     if found := specs.specs(request, book):
         return found
     if intent in small_talk.REPLIES:
         return small_talk.reply(intent, request.question, book)
     if intent in PRICE_INTENTS and _stands_in_documents(request):
         return None
-    if intent == "compare" and _one_card_unpriced(request, having):
-        intent = "speedup"
+    intent = _by_prices(request, having)
     if intent in HANDLERS and (found := HANDLERS[intent](request, book)):
         return found
     if s.parameters_b and not (s.models or s.workloads):  # a model's size is no name that a passage could be about
         return documents.not_found(request, book)
     return None
+
+
+def _by_prices(request: Request, having: Resources) -> str:
+    """The intent, corrected by what there are prices of: an instance is rented, dollars to buy with are no rent."""
+    intent, has = request.intent, request.aspects
+    if request.slots.instances and intent == "buy_price":
+        return "price"
+    if intent == "budget" and {"buy", "how_many"} <= has and "rent" not in has:
+        return "buy_price"
+    return "speedup" if intent == "compare" and _one_card_unpriced(request, having) else intent
 
 
 def _stands_in_documents(request: Request) -> bool:

@@ -6,12 +6,15 @@ Sums come from the calculators; prices from rows, or from the user where the use
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 
 from assistant import prices, render
 from assistant.calculator.calculation import number
 from assistant.costs import cost
 from assistant.evidence import Finding
+from assistant.exchange import agreed_rate
 from assistant.ledger import Ledger
 from assistant.price_tables import per_hour
 from assistant.reading import Period
@@ -32,6 +35,13 @@ def budget(request: Request, book: Ledger) -> Finding:
     rates = [rate for rate in found if rate.gpus_per_instance == 1] or found  # money buys whole instances
     if not rates:
         return prices.missing(request, book)
+    lead = ""
+    if s.money_currency not in (None, rates[0].currency) and (own := agreed_rate(request.question)):
+        result = book.compute("currency_conversion", amount=s.money, from_currency=s.money_currency, to_currency=rates[0].currency,
+                              rates=[{"currency": "CNY", "per_usd": own, "as_of": str(date.today().year), "source": book.say("你给的汇率", "your rate")}])  # fmt: skip
+        lead = book.say(f"按你给的汇率折算：{result.formula}。", f"Converted at your rate: {result.formula}.")
+        s = replace(s, money=result.value, money_currency=rates[0].currency)
+        request = replace(request, slots=s)
     if s.money_currency not in (None, rates[0].currency):
         given = render.CURRENCY_ZH.get(s.money_currency or "", s.money_currency or "")
         return book.finding("needs_detail", book.say(
@@ -39,11 +49,11 @@ def budget(request: Request, book: Ledger) -> Finding:
             f"The budget is in {s.money_currency} but the prices are in {rates[0].currency}, and without an agreed rate they are not converted. Please give an exchange rate or the budget in {rates[0].currency}."))  # fmt: skip
     periods = periods_for(request, book)
     if periods and "payback" not in request.aspects:
-        return _cards_for(request, rates, periods[0], book)
-    return _hours_for(request, rates, book)
+        return _cards_for(request, rates, periods[0], book, lead)
+    return _hours_for(request, rates, book, lead)
 
 
-def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Ledger) -> Finding:
+def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Ledger, lead: str) -> Finding:
     s, lang, rows, heads = request.slots, book.language, [], []
     count = s.count or 1
     unit = render.unit(rates[0].currency, lang)
@@ -60,7 +70,13 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
         out = result.outputs
         cost_text, cards = render.cash(Decimal(out["cost"]), rate.currency, lang), int(out["cards"])
         rows.append(
-            [rate.label, rate.gpu, number(rate.price_per_gpu), f"{Decimal(out['cost_of_one']):,.2f}", str(cards)]
+            [
+                rate.label,
+                rate.gpu,
+                number(rate.price_per_gpu),
+                f"{Decimal(out['cost_of_one']):,.2f}",
+                render.cards(cards, lang),
+            ]
         )
         left = Decimal(out["left_over"])
         what = render.gpus_text(count, rate.gpu, lang)
@@ -81,13 +97,14 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
     note = "" if s.count else book.say("按 1 张卡全天开机计算。", "Reckoned for 1 card, always on.")
     return book.finding(
         "answered",
+        lead,
         intro + ("  \n" + "  \n".join(heads) if heads else ""),
         body,
         " ".join(x for x in (note, month_note([period], book)) if x),
     )
 
 
-def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger) -> Finding:
+def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger, lead: str) -> Finding:
     s, lang, rows, heads = request.slots, book.language, [], []
     count = s.count or 1
     assert s.money is not None
@@ -118,4 +135,4 @@ def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger) -> Finding
         heads = heads[:1]
     note = book.say("若这是买卡的价钱：租满上面的时长就等于卡价；未计电费、机房、服务器和残值。",
                     "If this is the price of buying the card: renting for that long costs as much as the card; power, hosting, the server and resale are left out.") if request.aspects & {"buy", "payback"} else ""  # fmt: skip
-    return book.finding("answered", *heads, table, note)
+    return book.finding("answered", lead, *heads, table, note)

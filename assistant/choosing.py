@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from assistant import prices, render
+from assistant import render
 from assistant.calculator.calculation import HOURS_PER_MONTH, number
 from assistant.deployments import Load, load_of, precisions_of
 from assistant.evidence import Finding
@@ -31,7 +31,7 @@ from assistant.gpu_ranking import Bounds, Choice, Ranking, ranking
 from assistant.ledger import Ledger
 from assistant.load_words import cost_per_million, load_notes, rate, wanted
 from assistant.offer_prices import CardPrice, bought, currency_of, rented
-from assistant.served_model import Served, Use, served, use_of
+from assistant.served_model import Served, Use, not_on_file, served, use_of, with_lengths
 from assistant.understand import Request
 from knowledge.catalog import Offer
 from knowledge.hardware_cells import export_words
@@ -54,9 +54,10 @@ REASONS = {
 
 def choose(request: Request, book: Ledger) -> Finding | None:
     """The cards for a model, cheapest first, with number, cost, room and speed; None where no model or size is said."""
-    s, work = request.slots, request.slots.workload
-    if s.unknown:
-        return prices.refuse_unknown(request, book)
+    if refusal := not_on_file(request, book):
+        return refusal
+    request = with_lengths(request)
+    work = request.slots.workload
     models = served(request, book)
     if work.method or work.purpose in ("training", "finetuning"):
         return finetune_memory(request, book) if models else None

@@ -14,9 +14,22 @@ from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.price_tables import per_hour
 from assistant.reading import Item, Period
-from assistant.rental_terms import Rate, gpus_in, in_hours, month_note, periods_for, rates_for, span, standard, stop
+from assistant.rental_terms import (
+    Rate,
+    dollars,
+    gpus_in,
+    in_hours,
+    month_note,
+    periods_for,
+    rates_for,
+    span,
+    standard,
+    stop,
+)
 from assistant.understand import COMPARING, Request
 from knowledge.catalog import MemoryAdvice, Offer
+from knowledge.instances import find_instances
+from knowledge.names import normalise
 
 STANDARD_PERIODS = ("hour", "day", "week", "month", "year")
 
@@ -37,7 +50,9 @@ def cost(request: Request, book: Ledger) -> Finding:
     if not periods:
         return _standard_periods(request, rates, count, count_note, book)
     main = [rate for rate in rates if rate.currency == rates[0].currency]
-    others = [_line(rate, count, periods[0], book) for rate in rates if rate not in main]
+    others = [
+        _line(rate, count, periods[0], book) for rate in [*rates, *dollars(request, rates, book)] if rate not in main
+    ]
     if len(main) == 1:
         return _single(request, main[0], count, count_note, periods, book, others)
     return _several(request, main, count, count_note, periods, book, others)
@@ -59,6 +74,9 @@ def _subscriptions(request: Request, rates: Sequence[Rate], periods: Sequence[Pe
 
 def _count(request: Request, book: Ledger) -> tuple[int, str]:
     """How many GPUs, and the sentence that says where the number comes from if nobody said it."""
+    if named := [i for i in find_instances(normalise(request.question)) if i.gpu_count and i.gpu_count >= 1]:
+        each, machines = int(named[0].gpu_count or 1), request.slots.count or 1
+        return each * machines, book.say(f"{machines:,} 台 {named[0].text}，每台 {each} 张卡。", f"{machines:,}× {named[0].text} with {render.cards(each, 'en')} each.")  # fmt: skip
     if request.slots.count:
         return request.slots.count, ""
     for workload in memory.workloads(request):

@@ -18,6 +18,7 @@ from assistant.finetuning_cases import (
     Case,
     Job,
     Setting,
+    adapter_targets,
     cluster_card,
     sequence_and_batch,
     size_text,
@@ -70,8 +71,11 @@ def _ask(book: Ledger) -> Finding:
 
 
 def _answer(request: Request, model: Trained, cards: Sequence[CardAsked], marks: str, book: Ledger) -> list[str]:
-    job = Job(model, request.slots.workload, request.slots.count or 1, cards, book)
-    main = [job.case(setting) for setting in job.settings()]
+    targets = adapter_targets(request.question)
+    job = Job(model, request.slots.workload, request.slots.count or 1, cards, book, targets)
+    main = [job.case(setting) for setting in job.computable()]
+    if not main:
+        return [render.bullets([_frozen(job, job.settings()[0]), *_left_out(job)])]
     others = job.remedies(main)
     heads = [_verdict(model, main, card, at, book) for at, card in enumerate(cards)] or [_needed(job, main, book)]
     best = next((case for case in main if case.verdicts and set(case.verdicts) == {"fits"}), main[-1] if _one_method(main) else main[0])  # fmt: skip
@@ -240,10 +244,11 @@ def _taken(job: Job, main: Sequence[Case]) -> str:
 def _method_notes(job: Job, main: Sequence[Case]) -> list[str]:
     """What the methods rest on: the adapter's size, the layers trained, optimizer and precision, the host's memory."""
     book, work, model = job.book, job.work, job.model
-    lines, methods, rank = [], {case.setting.method for case in main}, job.work.lora_rank or RANK
+    lines, methods, rank = _left_out(job), {case.setting.method for case in main}, job.work.lora_rank or RANK
     if methods & {"lora", "qlora"} and model.shape:
-        adapter = book.compute("lora_parameters", model=model.shape, rank=rank)
-        lines.append(book.say(f"LoRA 秩 {rank}，加在 q、v 上：可训练 {int(adapter.value):,} 个参数", f"LoRA of rank {rank} on q and v: {int(adapter.value):,} trainable parameters"))  # fmt: skip
+        adapter = book.compute("lora_parameters", model=model.shape, rank=rank, targets=job.targets)
+        where = render.joined(job.targets, book.language)
+        lines.append(book.say(f"LoRA 秩 {rank}，加在 {where} 上：可训练 {int(adapter.value):,} 个参数", f"LoRA of rank {rank} on {where}: {int(adapter.value):,} trainable parameters"))  # fmt: skip
     if "freeze" in methods:
         lines.append(book.say("只训练最后 2 层", "only the last 2 layers are trained"))
     if "full" in methods and not (work.optimizer or work.precision):
@@ -251,6 +256,15 @@ def _method_notes(job: Job, main: Sequence[Case]) -> list[str]:
     if main[0].setting.offload != "none":
         lines.append(book.say("卸载", "offloading") + _on_host(main[0], book))
     return lines
+
+
+def _left_out(job: Job) -> list[str]:
+    """Why LoRA and QLoRA have no row."""
+    if job.can_compute("lora"):
+        return []
+    label = job.model.label
+    return [job.book.say(f"没有列 LoRA/QLoRA：{label} 用 MLA 注意力，没有单独的 k、v 投影，适配器的大小算不出；只加在 q、o 上可以算",
+                         f"LoRA and QLoRA are left out: {label} uses MLA attention without separate k and v projections, so the adapter cannot be sized; on q and o alone it can")]  # fmt: skip
 
 
 def _weighs_most(case: Case, book: Ledger) -> str:

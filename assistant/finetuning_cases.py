@@ -5,12 +5,14 @@ Decides what is taken where the question leaves it open, and which ways out are 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from assistant import render
 from assistant.calculator.calculation import Calculation, number
+from assistant.calculator.lora import ALL_TARGETS
 from assistant.evidence import Bilingual
 from assistant.ledger import Ledger
 from assistant.tools import ToolError
@@ -19,7 +21,7 @@ from assistant.workload import Workload
 
 SEQUENCE, BATCH, RANK = 2048, 1, 8
 SINGLE_CARDS_GB = tuple(map(Decimal, (8, 12, 16, 24, 32, 40, 48, 80, 96, 141, 192)))
-CLUSTERS = (2, 4, 8, 16, 32, 64, 128)
+CLUSTERS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 CLUSTER_CARD_GB = Decimal(80)
 PRECISIONS = {"fp16": "fp16-mixed", "fp32": "fp32", "fp8": "fp8"}
 OPTIMIZERS = {"adamw": "adam", "adam-8bit": "adam-8bit", "adafactor": "adafactor", "sgd": "sgd"}
@@ -33,6 +35,13 @@ SHARDINGS = {
     "zero2": Bilingual(zh="ZeRO-2", en="ZeRO-2"), "zero3": Bilingual(zh="ZeRO-3", en="ZeRO-3"),
     "fsdp-full": Bilingual(zh="FSDP", en="FSDP"),
 }  # fmt: skip
+DEFAULT_TARGETS = ("q", "v")
+ALL_LINEAR = re.compile(r"(?:所有|全部|每个|全)(?:的)?线性|线性层(?:都|全)|(?:all|every)[\s_-]*(?:the\s+)?linear", re.I)
+_TARGET = r"(?:q|k|v|o|gate|up|down)(?:_?proj)?"
+TARGET_LISTS = re.compile(
+    rf"(?<![a-z]){_TARGET}(?:\s*(?:[,，、/+&]|和|与|(?<![a-z])and(?![a-z]))\s*{_TARGET})+(?![a-z])"
+    r"|(?<![a-z])(?:q|k|v|o|gate|up|down)_proj(?![a-z])|(?<![a-z])q?kvo?(?=\s*(?:上|层|投影|proj|layer))|(?<![a-z])qkvo?(?![a-z])", re.I,
+)  # fmt: skip
 OPTIMIZER_NAMES = {"adam-8bit": "8-bit Adam", "adafactor": "Adafactor", "sgd": "SGD"}
 
 
@@ -100,6 +109,17 @@ class Job:
     gpus: int
     cards: Sequence[CardAsked]
     book: Ledger
+    targets: tuple[str, ...] = DEFAULT_TARGETS
+
+    def can_compute(self, method: str) -> bool:
+        """Whether the adapter's matrices are known: latent attention (MLA) has no separate k and v projections."""
+        shape = self.model.shape
+        plain = shape is None or bool(shape.kv_heads and shape.head_size)
+        return method not in ("lora", "qlora") or plain or not {"k", "v"} & set(self.targets)
+
+    def computable(self) -> list[Setting]:
+        """What was asked, as far as it can be computed."""
+        return [setting for setting in self.settings() if self.can_compute(setting.method)]
 
     def settings(self) -> list[Setting]:
         """What was asked: the method said or all three, with and without checkpointing where that is left open."""
@@ -135,7 +155,7 @@ class Job:
             **self.model.arguments, "method": setting.method, "optimizer": setting.optimizer, "sequence_tokens": setting.sequence,
             "micro_batch": setting.batch, "checkpointing": setting.checkpointing, "gpus": setting.gpus,
             "sharding": setting.sharding, "offload": setting.offload, "precision": PRECISIONS.get(work.precision or "", "bf16-mixed"),
-            "lora_rank": work.lora_rank or RANK, "tensor_parallel": work.tensor_parallel or 1,
+            "lora_rank": work.lora_rank or RANK, "lora_targets": self.targets, "tensor_parallel": work.tensor_parallel or 1,
             "pipeline_parallel": work.pipeline_parallel or 1, "flash_attention": work.flash_attention is not False,
         }  # fmt: skip
         if setting.method == "lora" and work.precision in ("int8", "gptq-int8"):
@@ -159,7 +179,7 @@ class Job:
         if one_method and (now.method != "full" or main[-1].passes_most):
             tried += [replace(eased, batch=1)] if now.batch > 1 else []
             tried += [replace(eased, sequence=now.sequence // 2)] if now.sequence > 1 else []
-        found = [self.case(setting) for setting in tried]
+        found = [self.case(setting) for setting in tried if self.can_compute(setting.method)]
         spread = self.spread(replace(eased, method=main[0].setting.method, offload="none"))
         return [*found, spread] if spread else found
 
@@ -187,6 +207,15 @@ class Job:
             return self.case(setting, [card], Ledger(self.book.catalog, self.book.language)).verdicts == ("fits",)
         except ToolError:  # so many cards cannot be split as was said
             return False
+
+
+def adapter_targets(question: str) -> tuple[str, ...]:
+    """The projections that a LoRA question names, in the calculator's order; q and v where it names none."""
+    if ALL_LINEAR.search(question):
+        return ALL_TARGETS
+    said = " ".join(found.group().lower() for found in TARGET_LISTS.finditer(question)).replace("proj", "")
+    names = set(re.findall(r"gate|up|down|[qkvo](?=[qkvo\W_]|$)", said.replace("and", " ")))
+    return tuple(target for target in ALL_TARGETS if target in names) or DEFAULT_TARGETS
 
 
 def size_text(size: Decimal | int | str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from assistant import memory, prices, render, tools
+from assistant import memory, render, tools
 from assistant.calculator.calculation import Calculation
 from assistant.evidence import Bilingual, Finding
 from assistant.fit_memory import kv_answer, largest_answer, memory_answer
@@ -22,6 +22,7 @@ from assistant.fit_words import (
     family_note,
     gap,
     gib,
+    host_note,
     mixture_note,
     notes_list,
     precision_name,
@@ -32,7 +33,7 @@ from assistant.fit_words import (
     told,
 )
 from assistant.ledger import Ledger
-from assistant.served_model import Served, Use, cards_asked, served, use_of
+from assistant.served_model import Served, Use, cards_asked, not_on_file, served, use_asked, with_lengths
 from assistant.tools import ToolError
 from assistant.training_subject import CardAsked
 from assistant.understand import Request
@@ -84,8 +85,9 @@ class Fit:
 
 def fit(request: Request, book: Ledger) -> Finding | None:
     """Whether it fits, how many it takes, how far it goes; the articles' own figures where only those are asked for."""
-    if request.slots.unknown:
-        return prices.refuse_unknown(request, book)
+    if refusal := not_on_file(request, book):
+        return refusal
+    request = with_lengths(request)
     if _is_of_table(request) and (found := memory.memory(request, book)):
         return found
     models, cards = served(request, book), cards_asked(request, book)
@@ -95,7 +97,7 @@ def fit(request: Request, book: Ledger) -> Finding | None:
         return kv_answer(request, models, book)
     if not cards:
         return memory_answer(request, models, book)
-    return _on_cards(request, models, cards, book)
+    return fit_on_cards(request, models, cards, book)
 
 
 def _is_of_table(request: Request) -> bool:
@@ -107,11 +109,14 @@ def _is_of_table(request: Request) -> bool:
     return bool(s.workloads) or (bool(s.models) and set(s.models) <= set(memory.RUNNING) and not beyond)
 
 
-def _on_cards(request: Request, models: Sequence[Served], cards: Sequence[CardAsked], book: Ledger) -> Finding:
+def fit_on_cards(
+    request: Request, models: Sequence[Served], cards: Sequence[CardAsked], book: Ledger, beside: str = ""
+) -> Finding:
+    """Memory decides; `beside` is a line about something else (speed), shown below the verdict."""
     found, refused = [], []
     count = request.slots.count or (None if "how_many" in request.aspects else 1)
     for model in models:
-        use = use_of(model, request.slots.workload)
+        use = use_asked(model, request)
         for card in cards:
             for precision in use.precisions:
                 try:
@@ -125,7 +130,7 @@ def _on_cards(request: Request, models: Sequence[Served], cards: Sequence[CardAs
     heads = [*_heads(request, found, book), *_why_mixture(models, book)]
     heads[-1] += marks if book.language == "zh" else f" {marks}" if marks else ""
     return book.finding(
-        "answered", "  \n".join(heads), _limits(found, request, book), _table(found, book) if len(found) > 1 else "",
+        "answered", "  \n".join(heads), beside, _limits(found, request, book), _table(found, book) if len(found) > 1 else "",
         _smaller_engine(found, book), _formulas(found, book), _notes(models, found, request, book), _weighs_most(found, book),
     )  # fmt: skip
 
@@ -299,6 +304,7 @@ def _notes(models: Sequence[Served], found: Sequence[Fit], request: Request, boo
     notes = [family_note(request, book), *(shape_note(model, book) for model in models)]
     for f in found:
         notes += taken_notes(f.model, f.use, book)
+    notes += host_note(found[0].use, found[0].result, book)
     notes += told(found[0].result, ("overhead_gib", "usable_share"), book)
     return notes_list(notes, book)
 

@@ -6,6 +6,7 @@ served_model.py chose and the answer names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -19,6 +20,7 @@ from assistant.fit_words import (
     cards_named,
     family_note,
     gib,
+    host_note,
     mixture_note,
     notes_list,
     precision_name,
@@ -29,7 +31,7 @@ from assistant.fit_words import (
     told,
 )
 from assistant.ledger import Ledger
-from assistant.served_model import Served, Use, models_of_size, use_of
+from assistant.served_model import Served, Use, models_of_size, use_asked, use_of
 from assistant.shape_rows import model_shape
 from assistant.training_subject import CardAsked, bare_card, of_row
 from assistant.understand import Request
@@ -37,6 +39,9 @@ from assistant.workload import Workload
 from knowledge.hardware import Model
 
 LADDER = ("Qwen2.5-0.5B", "Qwen2.5-1.5B", "Qwen2.5-3B", "Qwen2.5-7B", "Qwen2.5-14B", "Qwen2.5-32B", "Qwen2.5-72B")
+# The weights themselves are asked for, not what running them takes.
+WEIGHTS = re.compile(r"权重(?!.{0,8}(?:和|加|、|\+)\s*(?:kv|缓存|激活)).{0,12}(?:多大|多少|大小|几个?\s*g|占|体积)|(?:多大|多少|大小)的?权重|(?:checkpoint|模型文件|权重文件|weight file|model file)s?.{0,12}(?:多大|size|大小|big|large)"
+                     r"|(?<![a-z])weights?(?![a-z]).{0,30}(?:size|big|large|how much|gb|gib)|(?:size|how big|how large|how much).{0,30}(?<![a-z])weights?(?![a-z])|^(?:the )?weights? of", re.I)  # fmt: skip
 CARD_SIZES_GB = (Decimal(24), Decimal(48), Decimal(80))
 
 
@@ -53,9 +58,10 @@ class _Need:
 def memory_answer(request: Request, models: Sequence[Served], book: Ledger) -> Finding:
     """Weights and whole need by precision, and how many cards of the usual sizes hold it."""
     needs = [_need(model, use, precision, book) for model in models
-             for use in [use_of(model, request.slots.workload)] for precision in use.precisions]  # fmt: skip
+             for use in [use_asked(model, request)] for precision in use.precisions]  # fmt: skip
     marks = "".join(dict.fromkeys(book.cite_model(model.row) for model in models if model.row))
-    heads = [_head([n for n in needs if n.model is model], book) for model in models]
+    head = _weights_head if WEIGHTS.search(request.question) else _head
+    heads = [head([n for n in needs if n.model is model], book) for model in models]
     heads[-1] += marks if book.language == "zh" else f" {marks}" if marks else ""
     first = needs[0]
     lines = [render.formula(book.say("权重 = ", "weights = ") + first.weights.formula, book.language),
@@ -65,6 +71,7 @@ def memory_answer(request: Request, models: Sequence[Served], book: Ledger) -> F
         *(note for model in models for note in (mixture_note(model, book), shape_note(model, book))),
     ]
     notes += [note for n in needs for note in taken_notes(n.model, n.use, book)]
+    notes += [note for n in needs for note in host_note(n.use, n.total, book)]
     notes += [note for model in models for note in cache_spread(model, first.use, book)]
     notes += told(first.total, ("overhead_gib",), book)
     notes.append(book.say("卡数按 vLLM 每卡可用 90% 显存、能切分的张数算", "cards: 90 % of each is usable (vLLM's default), in numbers that the model can be split over") if first.use.engine == "vllm" else "")  # fmt: skip
@@ -143,9 +150,7 @@ def largest_answer(request: Request, cards: Sequence[CardAsked], book: Ledger) -
                          span(out["need_low_gib"], out["need_high_gib"]), f"{gib(out['usable_gib'])} GiB"])  # fmt: skip
     headings = [book.say("卡", "Card"), book.say("精度", "Precision"), book.say("模型", "Model"), book.say("权重", "Weights"),
                 book.say("每卡需要", "Need per card"), book.say("每卡可用", "Usable per card")]  # fmt: skip
-    ladder = book.say(
-        f"按 {render.joined(LADDER, book.language)} 这一系列逐个试", f"tried: {render.joined(LADDER, book.language)}"
-    )
+    ladder = book.say("按 Qwen2.5 系列从小到大逐个试", "the Qwen2.5 family is tried from small to large")
     return book.finding(
         "answered", "  \n".join(heads), render.table(headings, rows) if rows else "", notes_list([ladder, *notes], book)
     )
@@ -185,6 +190,17 @@ def _need(model: Served, use: Use, precision: str, book: Ledger) -> _Need:
     )  # fmt: skip
     weights = book.compute("model_weights", **model.arguments, precision=precision)
     return _Need(model, use, precision, weights, book.compute("inference_memory", **given), cards)
+
+
+def _weights_head(needs: Sequence[_Need], book: Ledger) -> str:
+    """The weights alone; what running them takes besides stands in the table."""
+    label = needs[0].model.label
+    between = book.say("；", "; ")
+    each = between.join(
+        f"{precision_name(n.precision, n.use, book)} {both(n.weights.outputs['total_gib'], n.weights.outputs['total_gb'], book)}"
+        for n in needs
+    )
+    return book.say(f"**{label} 的权重：{each}**", f"**Weights of {label}: {each}**")
 
 
 def _head(needs: Sequence[_Need], book: Ledger) -> str:

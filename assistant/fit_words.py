@@ -14,6 +14,7 @@ from assistant.ledger import Ledger
 from assistant.served_model import Served, Use, bare_family
 from assistant.understand import Request
 
+CHUNKED = ("Llama-4-",)  # three layers of four attend within chunks of the context alone (model card)
 SHOWN_NAMES = {"bf16": "bf16/fp16", "fp16": "fp16"}
 
 
@@ -92,12 +93,24 @@ def mixture_note(model: Served, book: Ledger) -> str:
                     f"a mixture of experts: all {every} parameters have to be in memory; the {active} active per token only decide the speed")  # fmt: skip
 
 
+def host_note(use: Use, result: Calculation, book: Ledger) -> list[str]:
+    """Why the weights in the sum are less than the file: llama.cpp leaves the input embedding in host memory."""
+    if use.engine != "llama.cpp":
+        return []
+    loaded = gib(result.outputs["weights_gib"])
+    return [book.say(f"llama.cpp 把输入嵌入留在主机内存：合计里显存中的权重是 {loaded} GiB，比整个文件小",
+                     f"llama.cpp leaves the input embedding in host memory: the sum counts {loaded} GiB of weights, less than the file")]  # fmt: skip
+
+
 def taken_notes(model: Served, use: Use, book: Ledger) -> list[str]:
     """What was taken where the question left it open, and what was said of lengths."""
     notes = []
     if use.precision_taken:
         names = render.joined([precision_name(p, use, book) for p in use.precisions], book.language)
         notes.append(book.say(f"没说精度，分别按 {names} 算", f"no precision was said: {names} are shown"))
+    if model.row and model.row.name.startswith(CHUNKED):
+        notes.append(book.say(f"{model.label} 多数层是分块注意力，缓存有上限；这里每层都按完整长度算，KV 缓存是上界",
+                              f"most layers of {model.label} have chunked attention, whose cache is bounded: with every layer counted at full length the KV cache is an upper bound"))  # fmt: skip
     limit = model.shape.context_tokens if model.shape else None
     if limit and use.context_tokens > limit:
         notes.append(book.say(f"{model.label} 原生最长 {tokens(limit)}，{tokens(use.context_tokens)} 需要扩展上下文",

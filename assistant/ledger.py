@@ -6,6 +6,7 @@ One Ledger belongs to one answer. It decides nothing and renders only its own so
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 from pydantic import JsonValue
 
@@ -65,7 +66,7 @@ class Ledger:
         rows: list[JsonValue] = [
             {"provider": o.provider, "gpu": o.gpu_form or o.gpu, "price": float(o.price),
              "unit": f"{o.currency}/{'month' if o.per == 'instance-month' else 'hour'}", "gpu_count": o.gpu_count,
-             "price_per_gpu_hour": round(float(o.price_per_gpu_hour), 4), "pricing_model": o.pricing_model, "as_of": o.as_of,
+             "price_per_gpu_hour": float(o.price_per_gpu_hour.quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP)), "pricing_model": o.pricing_model, "as_of": o.as_of,
              "cpu_cores": o.cpu_cores, "host_memory_gib": None if o.host_memory_gib is None else float(o.host_memory_gib)}
             for o in offers
         ]  # fmt: skip

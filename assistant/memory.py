@@ -183,9 +183,7 @@ def _card_sizes(request: Request, book: Ledger) -> list[tuple[str, Decimal]]:
         label = render.name("gpu", s.gpus[0], book.language) if len(s.gpus) == 1 else ""
         return [(label, size) for size in dict.fromkeys(said)]
     return [
-        (render.name("gpu", gpu, book.language), size)
-        for gpu in s.gpus
-        for size in _sold_sizes(gpu, request, book)
+        (render.name("gpu", gpu, book.language), size) for gpu in s.gpus for size in _sold_sizes(gpu, request, book)
     ]
 
 

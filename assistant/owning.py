@@ -6,7 +6,7 @@ Prices are rows or the user's own, in one currency; a cost that nobody stated is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from assistant import render
@@ -66,6 +66,9 @@ def buy_or_rent(request: Request, book: Ledger) -> Finding | None:
     if not _asks_comparison(request) and (found := _simple(request, book)):
         return found
     if deal := _deal(request, book):
+        if (s := request.slots).purchase_price and s.purchase_currency in (None, deal.currency):
+            each = s.purchase_price if s.purchase_per_card else s.purchase_price / deal.cards
+            deal = replace(deal, price_per_card=each, price_words=book.say("你给的价", "your price"))
         return _compared(request, deal, book)
     return _simple(request, book) or _unpriced(request, book)
 

@@ -79,6 +79,14 @@ class Run:
         return f"{self.gpus} × {self.card.label}"
 
 
+def history(request: Request, book: Ledger) -> Finding:
+    """How long or how dear somebody's training was: no table holds that; what there is, and what an estimate needs."""
+    names = render.joined([render.name("model", m, book.language) for m in request.slots.models], book.language)
+    return book.finding("not_in_knowledge", book.say(
+        f"知识库里没有{'训练 ' + names + ' ' if names else '这类训练'}实际用了多久、花了多少的记录；有实测时长的只是 ChatGLM 和 ChatGLM2 在 RTX 4090 上的微调。说出卡的型号、张数和训练的 token 数（或条数），可以估算。",
+        f"The knowledge base has no record of how long training {names or 'that model'} took or what it cost; only ChatGLM and ChatGLM2 fine-tuning on an RTX 4090 was measured. With card, number of cards and training tokens (or rows) an estimate can be made."))  # fmt: skip
+
+
 def train_cost(request: Request, book: Ledger) -> Finding | None:
     """Days, GPU-hours, money and energy of a training run on the cards named."""
     s = request.slots

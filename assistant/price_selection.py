@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 
 from assistant.ledger import Ledger
 from assistant.price_tables import in_currencies
 from assistant.understand import Request
-from knowledge.catalog import Offer
+from knowledge.catalog import Offer, newest
 from knowledge.offers import OfferFilter
 
+CITIES = {
+    r"东京|tokyo|日本|japan": ("ap-northeast-1",), r"伦敦|london|英国": ("eu-west-2",), r"弗吉尼亚|virginia": ("us-east-1",),
+    r"俄勒冈|oregon": ("us-west-2",), r"俄亥俄|ohio": ("us-east-2",), r"芬兰|finland": ("eu-north1",),
+}  # fmt: skip
 LEARNING_PLATFORMS = frozenset({"colab", "kaggle", "autodl"})
 
 
@@ -54,9 +59,10 @@ def find(
     # A learning platform beside a priced cloud is no price source.
     providers = [p for p in s.providers if p not in LEARNING_PLATFORMS] or list(s.providers)
     offers = book.catalog.find_offers(
-        s.gpus, providers, currency=currency, pricing_models=models, gpu_count=s.count or 1
-    )
-    if s.instances and (rows := _of_instances(s.instances, providers, models, book)):
+        s.gpus, providers, currency=currency, pricing_models=models, gpu_count=s.count or 1,
+        regions=regions_said(request, book), min_gpu_memory_gb=None if s.gpus else max(s.memory_gb, default=None),
+    )  # fmt: skip
+    if s.instances and (rows := _of_instances(s.instances, providers, models, regions_said(request, book), book)):
         return rows
     modified = {gpu.name for gpu in book.catalog.gpus if gpu.variant}  # never meant by the name of the stock card
     if s.forms:
@@ -92,19 +98,34 @@ def monthly_offers(request: Request, book: Ledger) -> list[Offer]:
 
 
 def _of_instances(
-    instances: tuple[str, ...], providers: list[str], models: tuple[str, ...], book: Ledger
+    instances: tuple[str, ...], providers: list[str], models: tuple[str, ...], regions: tuple[str, ...], book: Ledger
 ) -> list[Offer]:
     """The cheapest row of each instance that the question names, in each currency."""
-    query = OfferFilter(providers=tuple(providers), pricing_models=models, per=("instance-hour",), whole_cards=False)
+    query = OfferFilter(
+        providers=tuple(providers), pricing_models=models, per=("instance-hour",), whole_cards=False, regions=regions
+    )
     wanted, best = {_squeezed(name) for name in instances}, dict[tuple[str, str], Offer]()
-    for offer in book.catalog.offers.query(query).offers:
+    for offer in newest(book.catalog.offers.query(query).offers, date.today()):
         if offer.instance and _squeezed(offer.instance) in wanted:
             key = (_squeezed(offer.instance), offer.currency)
-            fresher = key in best and (offer.as_of or "") > (best[key].as_of or "")
-            if key not in best or fresher:
+            if key not in best:  # cheapest first
                 best[key] = offer
     return list(best.values())
 
 
 def _squeezed(name: str) -> str:
     return re.sub(r"^(?:ecs|ml)\.|^standard|[\s_-]", "", name.lower())
+
+
+def regions_said(request: Request, book: Ledger) -> tuple[str, ...]:
+    """Regions of the price rows that the question names, as the clouds write them or by city."""
+    said = request.question.lower()
+    known = {region.split("/")[0] for region in book.catalog.offers.regions()}
+    cities = {region for words, regions in CITIES.items() if re.search(words, said) for region in regions}
+    return tuple(
+        sorted(
+            region
+            for region in known
+            if region in cities or re.search(rf"(?<![a-z0-9-]){re.escape(region.lower())}(?![a-z0-9-])", said)
+        )
+    )

@@ -27,7 +27,7 @@ FLAGS = {
     "spot-above-on-demand": ("竞价反而高于按需，存疑", "spot above on-demand: doubtful"), "virtual": ("远程虚拟 GPU", "GPU over IP"),
     "marketplace-minimum": ("市场最低价，实际常贵得多", "marketplace minimum, in fact commonly dearer"),
     "median": ("当日报价中位数", "median of the day's offers"), "compute-only": ("不含磁盘与网络", "without disk and network"),
-    "local-ssd-mandatory": ("必须加购本地 SSD", "a local SSD is mandatory on top"), "sold-by-eight": ("只按 8 卡节点出售", "sold as 8-GPU nodes only"),
+    "local-ssd-mandatory": ("必须加购本地 SSD", "a local SSD is mandatory on top"), "sold-by-eight": ("只按整机出售", "sold as whole nodes only"),
     "usd-for-chinese-cloud": ("来源以美元印出", "printed in US dollars"), "modded": ("改装卡", "modified card"), "per-chip": ("按芯片", "per chip"),
     "community-as-spot": ("实为社区云价", "in fact the community price"), "odd-instance-name": ("规格名存疑", "instance name is doubtful"),
     "memory-corrected": ("来源的显存已更正", "the source's memory size corrected"), "slice": ("切片，不是整卡", "a slice, not a whole card"),
@@ -145,7 +145,7 @@ def form_note(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
                     f"The price table does not say whether an A100 has 40 or 80 GB, so no row can be called the {size} GB one; these are its A100 prices.")  # fmt: skip
 
 
-def terms_note(unmet: Collection[str], book: Ledger) -> str:
+def terms_note(unmet: Collection[str], book: Ledger, currency: str = "CNY") -> str:
     """What the question asks of the price that no row states: spot, reserved, stock, dollars."""
     words = {"plan": ("包月、包年或折扣价", "monthly, reserved or discount price"), "spot": ("竞价（抢占式）价格", "spot price"),
              "stock": ("库存情况", "stock information"), "dollars": ("美元价格或汇率", "US dollar price or exchange rate")}  # fmt: skip
@@ -153,8 +153,8 @@ def terms_note(unmet: Collection[str], book: Ledger) -> str:
     if not asked:
         return ""
     return book.say(
-        f"知识库里没有{'、'.join(zh for zh, _ in asked)}，只有按需的每小时价格（元）：",
-        f"The knowledge base has no {' and no '.join(en for _, en in asked)}, only on-demand hourly prices in CNY:",
+        f"知识库里没有{'、'.join(zh for zh, _ in asked)}，只有按需的每小时价格（{render.unit(currency, 'zh')}）：",
+        f"The knowledge base has no {' and no '.join(en for _, en in asked)}, only on-demand hourly prices in {currency}:",
     )
 
 

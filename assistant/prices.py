@@ -39,10 +39,17 @@ def look_up(request: Request, book: Ledger) -> Finding:
         offers = same  # "which one is 11.63 an hour?"
     if not offers:
         return missing(request, book)
+    if (
+        "yuan" in request.aspects
+        and offers[0].currency == "USD"
+        and (parts := side_by_side(request, offers[:MOST_ROWS], book, "CNY"))
+    ):
+        mark = book.cite_offers(offers[:MOST_ROWS])
+        return book.finding("answered", parts[0] + mark, *parts[1:], caveats(offers, book))
     if "dollars" in selection.unmet and (parts := side_by_side(request, offers[:MOST_ROWS], book, "USD")):
         mark = book.cite_offers(offers[:MOST_ROWS])
         return book.finding("answered", parts[0] + mark, *parts[1:], caveats(offers, book))
-    terms = terms_note(selection.unmet, book)
+    terms = terms_note(selection.unmet, book, offers[0].currency)
     return book.finding(
         "not_in_knowledge" if terms else "answered",
         terms,
@@ -82,7 +89,7 @@ def compare(request: Request, book: Ledger) -> Finding:
     shown = offers[:MOST_ROWS][::-1] if "descending" in request.aspects else offers
     table, more = _cut(shown, book, differences=not several)
     return book.finding(
-        "answered", terms_note(selection.unmet, book), form_note(request, offers, book),
+        "answered", terms_note(selection.unmet, book, offers[0].currency), form_note(request, offers, book),
         "  \n".join(f"{head}{mark}" if i == 0 else head for i, head in enumerate(heads)), table, more,
         _not_listed(request, book, selection.offers), *_others(request, groups[1:], book),
         *([] if groups[1:] else _abroad(request, offers, book)), caveats(selection.offers, book),
@@ -234,6 +241,9 @@ def one(offer: Offer, book: Ledger, mark: str) -> str:
     if offer.instance:
         zh.append(f"实例 {offer.instance}")
         en.append(f"instance {offer.instance}")
+    if offer.region:
+        zh.append(f"地域 {offer.region}")
+        en.append(offer.region)
     if offer.gpu_count > 1:
         zh.append(f"每卡 {render.amount(per_gpu(offer), offer.currency, 'zh', 'hour')}")
         en.append(f"{render.amount(per_gpu(offer), offer.currency, 'en', 'hour')} per GPU")

@@ -5,6 +5,7 @@ Printed prices of the card alone and calculators only; it knows no server, no ta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
@@ -15,6 +16,7 @@ from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.catalog import Purchase
 
+MOST_MEMORY_GB = 300  # of one card; a larger size is a host's or a sum
 MARKETS = {
     "launch-price": ("发售建议价", "launch price"), "launch-price-approximate": ("发售价（约数）", "launch price, rounded"),
     "street": ("街价，可能二手或翻新", "street price, may be used or renewed"), "street-estimate": ("街价估计，每系列一个数", "estimated street price, one per family"),
@@ -26,7 +28,9 @@ def buy(request: Request, book: Ledger) -> Finding:
     if refusal := prices.refuse_unknown(request, book):
         return refusal
     s = request.slots
-    purchases = book.catalog.find_purchases(s.gpus)
+    purchases = [p for p in book.catalog.find_purchases(s.gpus) if _of_size(p, request)]
+    if s.money and s.money_currency == "USD" and (found := _for_dollars(request, book)):
+        return found
     if not purchases:
         return _unpriced(request, book)
     if s.money and (s.money_currency or "CNY") != "CNY":
@@ -43,6 +47,41 @@ def buy(request: Request, book: Ledger) -> Finding:
     return book.finding(
         "answered", "  \n".join(heads), body, _gaps(request, purchases, book), note, *_in_dollars(request, book)
     )
+
+
+def _of_size(purchase: Purchase, request: Request) -> bool:
+    """Whether a price is of the memory size asked for; one printed without a size may be."""
+    s = request.slots
+    if "48GB (modded)" in " ".join(s.forms):
+        return False  # the handout prices stock cards
+    printed = re.match(r"\d+", purchase.memory_as_printed or "")
+    sizes = [size for size in s.memory_gb if size <= MOST_MEMORY_GB]
+    return not (printed and sizes and purchase.gpu in s.gpus) or Decimal(printed.group()) in sizes
+
+
+def _for_dollars(request: Request, book: Ledger) -> Finding | None:
+    """How many of each card an amount in dollars buys, at the prices in dollars; None where there are none."""
+    s, lang = request.slots, book.language
+    rows = [p for p in book.catalog.find_purchases(s.gpus, currency="USD") if not s.forms or p.gpu_form in s.forms]
+    if not rows or s.money is None or not s.gpus:
+        return None
+    marks = "".join(book.cite_purchases([p for p in rows if p.source == source]) for source in dict.fromkeys(p.source for p in rows))  # fmt: skip
+    lines = []
+    for p in rows:
+        out = book.compute(
+            "purchasable_cards", budget=s.money, price_per_card=p.price, cards=s.count or 1, currency="USD"
+        ).outputs
+        lines.append([p.gpu_form or p.gpu, number(p.price), book.say(*MARKETS[p.market]), f"{out['cards']:,}", f"{Decimal(out['left_over']):,.2f}"])  # fmt: skip
+    best = lines[0]
+    head = book.say(f"**{render.cash(s.money, 'USD', 'zh')} 最多能买 {best[3]} 张 {best[0]}**（每张 {best[1]} 美元，{best[2]}）{marks}",
+                    f"**{render.cash(s.money, 'USD', 'en')} buys at most {best[3]}× {best[0]}** (at {best[1]} USD each, {best[2]}) {marks}")  # fmt: skip
+    table = render.table(
+        [book.say("显卡", "Card"), book.say("价格（美元/张）", "Price (USD per card)"), book.say("性质", "Kind"), book.say("能买（张）", "Cards"), book.say("剩余（美元）", "Left over (USD)")], lines)  # fmt: skip
+    note = book.say(
+        "只是单卡价，不含服务器、税和运费；价格日期见来源。",
+        "Card alone, without server, tax and freight; dates stand in the sources.",
+    )
+    return book.finding("answered", head, table, note if lang else "")
 
 
 def _headlines(request: Request, purchases: Sequence[Purchase], book: Ledger) -> list[str]:
@@ -201,7 +240,7 @@ def _in_dollars(request: Request, book: Ledger) -> list[str]:
     """Launch and street prices in US dollars of the cards named, as rows of their own."""
     rows = book.catalog.find_purchases(request.slots.gpus, currency="USD") if request.slots.gpus else []
     if request.slots.forms:
-        rows = [p for p in rows if p.gpu_form in request.slots.forms] or rows
+        rows = [p for p in rows if p.gpu_form in request.slots.forms]
     if not rows:
         return []
     marks = "".join(book.cite_purchases([p for p in rows if p.source == source]) for source in dict.fromkeys(p.source for p in rows))  # fmt: skip

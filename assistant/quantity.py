@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from assistant.tokens import Token, Unit
 
@@ -12,7 +12,7 @@ Kind = Literal[
     "count", "duration", "hours_per_day", "money", "money_per_hour", "memory", "rows", "percent", "factor",
     "parameters", "context", "precision", "bare",
 ]  # fmt: skip
-Currency = Literal["CNY", "USD"]
+Currency = Literal["CNY", "USD", "EUR", "GBP", "JPY"]
 
 HOURS = {"minute": Decimal(1) / 60, "hour": Decimal(1), "clock": Decimal(1), "gpu-hour": Decimal(1), "day": Decimal(24),
          "week": Decimal(168)}  # fmt: skip
@@ -73,4 +73,4 @@ def currency_of(unit: Unit) -> Currency | None:
 
 
 def currency_named(name: str) -> Currency | None:
-    return cast(Currency, name) if name in ("CNY", "USD") else None
+    return cast(Currency, name) if name in get_args(Currency) else None

@@ -13,7 +13,9 @@ from decimal import Decimal
 from assistant.aspects import ALL_CLOUDS, FOLLOW_UP, aspects_of, content_words, without_aspects
 from assistant.calculator import rental
 from assistant.evidence import Language
+from assistant.impossible import impossible
 from assistant.quantities import Quantity, parse_quantities
+from assistant.stated_deal import stated_deal
 from assistant.workload import Workload, asks_of, read_workload
 from knowledge.instances import find_instances
 from knowledge.names import Link, link, normalise
@@ -73,6 +75,9 @@ class Slots:
     parameters_b: tuple[Decimal, ...] = ()
     items: tuple[Item, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
+    purchase_price: Decimal | None = None
+    purchase_currency: str | None = None
+    purchase_per_card: bool = False
     workload: Workload = field(default_factory=Workload)
 
 
@@ -105,7 +110,12 @@ def read(text: str) -> Reading:
     quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in link(text)]))
     said = read_workload(text, quantities, [(item.start, item.end) for item in link(text)])
     ordered = said.beside(quantities)
-    slots, delta = _slots(links, ordered)
+    own = stated_deal(text, ordered)
+    slots, delta = _slots(links, [q for q in ordered if q not in (own.price, own.rent)])
+    if own.price:
+        slots = replace(slots, purchase_price=own.price.value, purchase_currency=own.price.currency, purchase_per_card=own.per_card)  # fmt: skip
+    if own.rent and not slots.price_per_hour:
+        slots = replace(slots, price_per_hour=own.rent.value, price_currency=own.rent.currency)
     if named := find_instances(text):
         clouds = dict.fromkeys([*slots.providers, *(i.provider for i in named)])
         slots = replace(slots, providers=tuple(clouds), instances=tuple(i.text for i in named))
@@ -130,7 +140,7 @@ def read(text: str) -> Reading:
         opens,
         leans,
         bool(ALL_CLOUDS.search(text.lower())),
-        _bad(ordered),
+        _bad(ordered) or impossible(text, quantities, [(x.start, x.end) for x in links if x.kind == "gpu"]),
     )
 
 

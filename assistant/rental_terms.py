@@ -74,6 +74,20 @@ def rates_for(request: Request, book: Ledger) -> list[Rate]:
     ]  # fmt: skip
 
 
+def dollars(request: Request, rates: Sequence[Rate], book: Ledger) -> list[Rate]:
+    """Beside rates in yuan of no named cloud, the cheapest dollar rate for as many cards."""
+    s = request.slots
+    if s.providers or not s.gpus or not rates or not rates[0].mark or rates[0].currency != "CNY":
+        return []
+    found = price_selection.find(request, book, currency="USD")
+    if not found:
+        return []
+    offer = found[0]
+    mark = book.cite_offers([offer])
+    label = render.name("provider", offer.provider, book.language)
+    return [Rate(label, _card(offer, book), offer.price, "USD", mark, offer.gpu_count, bool(offer.as_of))]
+
+
 def _card(offer: Offer, book: Ledger) -> str:
     """The card, and how many of them are rented together where that is not one."""
     gpu = offer.gpu_form or offer.gpu

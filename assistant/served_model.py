@@ -10,14 +10,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import get_args
 
+from assistant import prices, render
 from assistant.calculator.calculation import number
 from assistant.calculator.precision import CachePrecision, WeightPrecision
+from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.shape_rows import gpu_spec, model_shape
 from assistant.training_subject import NEAR_SIZE, CardAsked, Trained, cards_by_memory, of_row, trained
 from assistant.understand import Request
 from assistant.workload import Workload
+from assistant.workload_words import KV_PRECISIONS, PRECISIONS, WITHDRAWN
 from knowledge.hardware import BILLION, Model
+from knowledge.unknown_names import CLOSED_MODEL, is_model
 
 Served = Trained  # named or of a size, with the row whose shape is taken
 CONTEXT_TOKENS = 4096
@@ -33,6 +37,9 @@ BARE_FAMILIES = ((re.compile("mixtral", re.I), "Mixtral-8x7B"), (re.compile(r"de
 DISTILLED = re.compile("Distill")
 GGUF = {"q2": "q2_k", "q3": "q3_k_m", "q4": "q4_k_m", "q5": "q5_k_m", "q6": "q6_k", "q8": "q8_0"}
 CACHE_NAMES = {"int4": "q4_0", "q4_k_m": "q4_0", "int3": "q4_0", "nf4": "q4_0"}
+# A context written as "32k" and nothing else, and users beside it: 32k 并发 8, 32k 4 users.
+BARE_LENGTH = re.compile(r"(?<![\w.])(?P<kilo>[248]|16|32|64|128|256|512|1024)\s?k(?![a-z0-9])(?!\s*(?:[元块条人张]|个?(?:用户|并发)|users?|rows?|usd|rmb|dollars?|samples?|hours?))", re.I)  # fmt: skip
+BARE_USERS = re.compile(r"(?:并发|用户数?|concurrency)\D{0,4}?(?P<behind>\d+)(?![\d.]*\s*k)|(?P<before>(?<![\d.])\d+)\s*(?:个|路)?\s*(?:并发|用户|人|users?|requests?)", re.I)  # fmt: skip
 LATE_TOKENS = 4  # of a stated context without lengths, one part in so many is the answer
 
 
@@ -73,6 +80,46 @@ def served(request: Request, book: Ledger) -> list[Served]:
     return [_usual(model, book) if model.label != (model.row.name if model.row else "") else model for model in named]
 
 
+def not_on_file(request: Request, book: Ledger) -> Finding | None:
+    """A model, card or cloud that no table knows is not answered with another. Closed models count if nothing else is named."""
+    s = request.slots
+    open_models = [name for name in s.unknown if is_model(name)]
+    if s.unknown and not open_models:
+        return prices.refuse_unknown(request, book)
+    closed = [] if s.models or s.parameters_b else closed_models(request)
+    if not open_models and not closed:
+        return None
+    names = render.joined(open_models or closed, book.language)
+    if open_models:
+        why = book.say(f"**模型表里没有 {names}**，不拿别的模型代替，也不编造它的参数和结构。",
+                       f"**{names} is not in the table of models**: no other model is put in its place and no shape is made up.")  # fmt: skip
+    else:
+        why = book.say(f"**{names} 是闭源模型**：权重、参数量和结构都没有公布，不能自己部署，也算不出它要多少显存。",
+                       f"**{names} is a closed model**: its weights, size and shape are not published, so it cannot be run on one's own cards and its memory cannot be computed.")  # fmt: skip
+    how = book.say("知道参数量、层数、KV 头数和每头维度的话，可以用 `calc` 命令或在问题里给出这些数来算；只给出参数量（例如直接说多少 B）能算权重和大致的显存。",
+                   "With its parameters, layers, KV heads and head size it can be computed (`calc`); the number of parameters alone, asked as a bare size, gives the weights and the memory roughly.")  # fmt: skip
+    return book.finding("not_in_knowledge", why, how)
+
+
+def closed_models(request: Request) -> list[str]:
+    """Closed models that the question names, as it writes them."""
+    return list(dict.fromkeys(match.group().strip() for match in CLOSED_MODEL.finditer(request.question)))
+
+
+def with_lengths(request: Request) -> Request:
+    """The request with a bare "32k" as its context where no length was said; a "32k 并发 8" has 8 users, not 32,000."""
+    work = request.slots.workload
+    found = BARE_LENGTH.search(request.question)
+    if found is None or work.context_tokens or work.input_tokens or work.output_tokens:
+        return request
+    kilo, users = int(found["kilo"]), work.concurrency
+    if users in (None, kilo * 1000, kilo * 1024):
+        beside = BARE_USERS.search(BARE_LENGTH.sub(" ", request.question))
+        users = int(beside["behind"] or beside["before"]) or None if beside else None
+    said = replace(work, context_tokens=kilo * 1024, concurrency=users)
+    return replace(request, slots=replace(request.slots, workload=said))
+
+
 def cards_asked(request: Request, book: Ledger) -> list[CardAsked]:
     """The cards in question, one for each memory size; a modified card that was named stands for its family."""
     modified = [gpu for form in request.slots.forms if (gpu := book.catalog.gpu(form)) and gpu.variant]
@@ -105,6 +152,28 @@ def use_of(model: Served, work: Workload) -> Use:
         precision_taken=work.precision is None and work.quantised is None,
         context_taken=not (work.context_tokens or lengths), native=native,
     )  # fmt: skip
+
+
+def use_asked(model: Served, request: Request) -> Use:
+    """use_of, with every precision that the question names of the weights, in its order."""
+    use, named = use_of(model, request.slots.workload), precisions_named(request.question)
+    if use.precision_taken or use.precisions[0] not in named or len(named) < 2:
+        return use
+    return replace(use, precisions=named)
+
+
+def precisions_named(question: str) -> tuple[str, ...]:
+    """Weight precisions of a question, without the cache's and those withdrawn; in the order of the text."""
+    text = question.lower()
+    for words in KV_PRECISIONS:
+        text = words.sub(" ", text)
+    places: dict[str, int] = {}
+    for name, words in PRECISIONS:
+        for match in words.finditer(text):
+            if name != "gguf" and not WITHDRAWN.search(text[: match.start()]):
+                places.setdefault(weight_precision(name), match.start())
+            text = text[: match.start()] + " " * len(match.group()) + text[match.end() :]
+    return tuple(sorted(places, key=places.__getitem__))
 
 
 def lengths_of(model: Served, work: Workload) -> Lengths:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
-from assistant import choosing, prices, render
+from assistant import choosing, render
 from assistant.deployments import (
     Deployment,
     Load,
@@ -22,17 +23,36 @@ from assistant.deployments import (
     tensor_degrees,
 )
 from assistant.evidence import Finding
-from assistant.fit import fit
-from assistant.fit_words import cards_cell, cards_named, family_note, gap, mixture_note, notes_list, shape_note, told
+from assistant.fit import fit, fit_on_cards
+from assistant.fit_words import (
+    cards_cell,
+    cards_named,
+    family_note,
+    gap,
+    mixture_note,
+    notes_list,
+    shape_note,
+    tokens,
+    told,
+)
 from assistant.ledger import Ledger
 from assistant.load_words import cost_per_million, load_notes, rate, wanted
 from assistant.offer_prices import Priced, prices_of
-from assistant.served_model import Served, cards_asked, served
+from assistant.served_model import Served, cards_asked, not_on_file, served, with_lengths
 from assistant.training_subject import CardAsked
 from assistant.understand import Request
+from assistant.workload_words import ASKS
 
 COST = re.compile(r"百万|100\s*万|1m(?![a-z])|million|成本|多少钱|价格|费用|cost|price|\$|how much", re.I)
 NODE = 8
+PER_MILLION = choosing.PER_MILLION
+FITS, SERVES = (words for name, words in ASKS if name in ("fits", "serves"))
+PER_USER = re.compile(r"每人|每个?用户|每路|per user|each user|for each|per request|a user", re.I)
+# Whose price and whose speed: of all cards together, of one card.
+WHOLE_PRICE = re.compile(r"整机|整台|整套|一共|总共|合计|每台|机器|实例|节点|in total|altogether|for (?:all|the (?:node|machine|server|instance|box))|per (?:node|machine|server|instance)|(?:node|machine|server|instance) (?:costs?|at)", re.I)  # fmt: skip
+CARD_SPEED = re.compile(r"(?:单卡|每卡|每张卡?|一张卡?)\D{0,6}每秒|(?:tokens?|tok)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?\s*(?:/|per|on each|for each|每)\s*(?:gpu|card|卡)|per[- ](?:gpu|card) (?:throughput|speed)|each (?:gpu|card) (?:does|gives|makes|reaches)", re.I)  # fmt: skip
+MANY = 2
+OLDEST_BF16 = Decimal("8.0")  # compute capability; older cards have FP16 alone
 ALONE = ("tokens_per_second_alone", "seconds_to_first_token_alone")
 
 
@@ -47,17 +67,22 @@ class _Case:
 
 def serving(request: Request, book: Ledger) -> Finding | None:
     """What serving takes or gives on the cards named; without cards the ranking of those that can."""
-    if request.slots.unknown:
-        return prices.refuse_unknown(request, book)
+    if refusal := not_on_file(request, book):
+        return refusal
+    request = with_lengths(request)
+    if PER_MILLION.search(request.question) and (found := cost_of_rate(request, book)):
+        return found
     models = served(request, book)
     if not models:
-        return _cost_of_rate(request, book) or (_ask(book) if request.slots.gpus or request.slots.workload.concurrency else None)  # fmt: skip
+        return cost_of_rate(request, book) or (_ask(book) if request.slots.gpus or request.slots.workload.concurrency else None)  # fmt: skip
     cards = cards_asked(request, book)
     if not cards:
         return choosing.choose(request, book)
     model = models[0]
     if model.shape is None or all(card.spec.bandwidth_gb_per_s is None for card in cards):
         return fit(request, book)
+    if _asks_memory(request):
+        return fit_on_cards(request, models, cards, book, _speed_beside(request, model, cards, book))
     return _on_cards(request, models, cards, book)
 
 
@@ -67,21 +92,76 @@ def _ask(book: Ledger) -> Finding:
         "Which model, or a model of how many billion parameters, is to be served? And to how many users at a time?"))  # fmt: skip
 
 
-def _cost_of_rate(request: Request, book: Ledger) -> Finding | None:
-    """A price per hour and a speed are enough for the cost of tokens."""
+def cost_of_rate(request: Request, book: Ledger) -> Finding | None:
+    """A price per hour and a speed are enough for the cost of tokens; a speed for each user is a target, no throughput."""
     s, speed = request.slots, request.slots.workload.slo_tokens_per_s
-    if not (s.price_per_hour and speed):
+    users = s.workload.concurrency or 1
+    if not (s.price_per_hour and speed) or users > 1 or PER_USER.search(request.question):
         return None
+    of_card, whole = CARD_SPEED.search(request.question), WHOLE_PRICE.search(request.question)
+    cards = 1 if of_card or whole else s.count or 1
     currency = s.price_currency or ("CNY" if book.language == "zh" else "USD")
     result = book.compute(
-        "cost_per_million_tokens", price_per_hour=s.price_per_hour, tokens_per_second=speed, currency=currency
+        "cost_per_million_tokens", price_per_hour=s.price_per_hour * cards, tokens_per_second=speed, currency=currency
     )
+    bill = (
+        book.compute("rental_cost", gpus=cards, hours=1, price_per_hour=s.price_per_hour, currency=currency)
+        if cards > 1
+        else None
+    )
+    taken = ""
+    if bill:
+        taken = book.say(f"价格按每卡算：{cards} 张每小时 {render.amount(bill.value, currency, 'zh')}；速度是 {cards} 张合计。",
+                         f"The price is of one card: {cards} cards cost {render.amount(bill.value, currency, 'en')} an hour; the speed is of all {cards} together.")  # fmt: skip
     cost = render.amount(result.value, currency, book.language)
     return book.finding(
         "answered", book.say(f"**每百万输出 token 约 {cost}**", f"**About {cost} per million output tokens**"),
-        render.formula(result.formula, book.language),
+        taken, render.formula(result.formula, book.language),
         book.say("按机器一直满载算；空闲时间照样付费，利用率减半，成本翻倍。", "For a machine that is always busy: idle time is paid for too, and half the utilisation is twice the cost."),
     )  # fmt: skip
+
+
+def _asks_memory(request: Request) -> bool:
+    """Whether it is to be held: a fit word, or cards with a context and users, and no speed or cost asked or demanded."""
+    work, text = request.slots.workload, request.search_text
+    if (
+        work.slo_tokens_per_s
+        or work.slo_ttft_s
+        or work.requests_per_s
+        or COST.search(text)
+        or SERVES.search(text.lower())
+    ):
+        return False
+    length, users = work.context_tokens or work.input_tokens, work.concurrency or 1
+    if not length and users > 1:  # users alone are a matter of speed
+        return False
+    return bool(FITS.search(text.lower()) or (request.slots.count and length and work.concurrency))
+
+
+def _speed_beside(request: Request, model: Served, cards: Sequence[CardAsked], book: Ledger) -> str:
+    """What each of the users gets on the first kind of card that holds the load as asked."""
+    load = replace(load_of(model, request.slots.workload), target=None)
+    if not load.users or load.users < MANY:
+        return ""
+    for card in cards:
+        for precision in precisions_of(model, request.slots.workload):
+            found = deployment(model, card.spec, card.gpu, precision, load, (request.slots.count or 1,))
+            if isinstance(found, Unfit) or found.replicas > 1:
+                continue
+            found.keep(load, book)
+            who, each = cards_named(found.gpus, card.label, book), rate(found.figure("tokens_per_second_per_user"))
+            first = rate(found.figure("seconds_to_first_token"))
+            lengths = load.lengths
+            return book.say(
+                f"速度（估算）：{who} {precision}，{load.users} 人同时用时每人约 {each} tokens/s，首 token 等待秒数约 {first}（提示 {tokens(lengths.input_tokens)}、回答 {tokens(lengths.output_tokens)}）。",
+                f"Speed (estimate): {precision} on {who} gives each of the {load.users} users about {each} tokens/s, seconds to the first token about {first} (prompts of {tokens(lengths.input_tokens)}, answers of {tokens(lengths.output_tokens)}).")  # fmt: skip
+    return ""
+
+
+def _in_sixteen_bits(precision: str, card: CardAsked) -> str:
+    """BF16 where the card computes it, else FP16."""
+    capability = card.spec.compute_capability
+    return "fp16" if precision == "bf16" and capability and capability < OLDEST_BF16 else precision
 
 
 def _on_cards(request: Request, models: Sequence[Served], cards: Sequence[CardAsked], book: Ledger) -> Finding | None:
@@ -91,7 +171,8 @@ def _on_cards(request: Request, models: Sequence[Served], cards: Sequence[CardAs
     for model in models:
         load = load_of(model, request.slots.workload)
         for card in cards:
-            for precision in precisions_of(model, request.slots.workload) if model.shape else ():
+            for said in precisions_of(model, request.slots.workload) if model.shape else ():
+                precision = _in_sixteen_bits(said, card)
                 found = deployment(model, card.spec, card.gpu, precision, load, _counts(request, card, load))
                 if isinstance(found, Unfit):
                     failed.append((card, model, precision, found))
@@ -206,9 +287,12 @@ def _notes(models: Sequence[Served], cases: Sequence[_Case], load: Load, request
     notes += load_notes(load, book)
     if not request.slots.workload.precision and len({case.found.precision for case in cases}) > 1:
         notes.append(book.say("没说精度，16 位与 int4 都列出", "no precision was said: 16 bits and int4 are shown"))
-    notes += told(
-        cases[0].found.capacity, ("compute_share", "bandwidth_share", "communication", "interconnect", "load"), book
-    )
+    names = ("compute_share", "bandwidth_share", "communication", "interconnect", "load")
+    over_pcie = bool(told(cases[0].found.capacity, ("interconnect",), book))
+    for note in told(cases[0].found.capacity, names, book):
+        notes.append(re.sub(r"（NVLink）| \(NVLink\)", "", note) if over_pcie else note)
+    if any(case.found.precision == "fp16" for case in cases) and request.slots.workload.precision != "fp16":
+        notes.append(book.say("早于 Ampere 的卡（计算能力不到 8.0）不支持 bf16，按 fp16 算", "cards older than Ampere (compute capability below 8.0) have no bf16: fp16 is taken"))  # fmt: skip
     notes += [case.price.note for case in cases if case.price]
     return notes_list(notes, book)
 

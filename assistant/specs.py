@@ -16,6 +16,7 @@ from assistant.figures import extract_figures
 from assistant.ledger import Ledger
 from assistant.model_specs import model_specs
 from assistant.reading import Slots
+from assistant.served_model import closed_models, not_on_file
 from assistant.spec_words import EVERYTHING, NOT_KEPT, PRECISIONS, gpu_columns
 from assistant.understand import Request
 from knowledge.card_forms import Marks, matching
@@ -23,6 +24,7 @@ from knowledge.hardware import Gpu
 from knowledge.hardware_cells import gpu_cells
 from knowledge.names import link, normalise
 from knowledge.table_rows import Span
+from knowledge.unknown_names import is_model
 
 INTENTS = frozenset(
     {"document", "memory", "price", "compare", "speedup", "training_time", "off_topic", "fit", "serving", "choose"}
@@ -58,9 +60,21 @@ class Card:
 
 def specs(request: Request, book: Ledger) -> Finding | None:
     """The specifications asked for, of cards or of an open model; None = not such a question."""
-    if request.intent not in INTENTS:
+    known_price = request.intent == "forecast" and bool(
+        LAUNCH.search(request.question.lower())
+    )  # of a card that is out
+    if request.intent not in INTENTS and not known_price:
         return None
-    return model_specs(request, book) or _gpu_specs(request, book)
+    if found := model_specs(request, book):
+        return found
+    if asked_columns(request) and not is_of_cards(request):
+        return not_on_file(request, book)  # FP16 of a card is not what "Qwen2.5-8B FP16 on 4090" asks for
+    return _gpu_specs(request, book)
+
+
+def is_of_cards(request: Request) -> bool:
+    """Whether no model is spoken of that no table knows."""
+    return not closed_models(request) and not any(is_model(name) for name in request.slots.unknown)
 
 
 def _gpu_specs(request: Request, book: Ledger) -> Finding | None:

@@ -6,6 +6,7 @@ Picks rows of models.csv and gpus.csv; it computes no memory, time or cost.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -19,6 +20,10 @@ from knowledge.hardware import BILLION, Gpu, Model
 from knowledge.names import model_name
 
 NEAR_SIZE = Decimal("0.2")  # a row whose size is further off lends no shape
+CLOSE_SIZE = Decimal("0.1")  # so near, the usual family stands before an older model of that name (30B: not MPT)
+# Whose shape a bare size takes, first come first.
+USUAL = ("Qwen2.5", "Llama-3.1", "Llama-2", "Qwen3", "Llama-3", "Yi", "ChatGLM3", "DeepSeek-V3")
+DISTILLED = re.compile("Distill")
 CARD_SIZES_GB = (Decimal(4), Decimal(300))  # of one card; other memory sizes said are not a card's
 ON_NVLINK_BOARD = re.compile(r"SXM|NVL\b")
 
@@ -77,23 +82,53 @@ def of_row(row: Model) -> Trained:
 def _of_size(billions: Decimal, book: Ledger) -> Trained:
     """ "7B" on its own: exactly so many parameters, in the shape of the row that is called so."""
     parameters, label = billions * BILLION, f"{_plain(billions)}B"
-    row = _typical(billions, book)
-    if row is None:
+    row = usual_row(parameters, book)
+    mixture = row is not None and row.active_parameters < row.parameters
+    if row is None or (mixture and not _is_size(row, parameters)):  # a bare size is dense unless it is that mixture's
         return Trained(label, parameters, None)
-    shape = model_shape(row)
-    sized = shape.model_copy(update={"name": label, "parameters": parameters, "active_parameters": parameters})
+    active = (parameters * row.active_parameters / row.parameters).quantize(Decimal(1)) if mixture else parameters
+    sized = model_shape(row).model_copy(update={"name": label, "parameters": parameters, "active_parameters": active})
     return Trained(label, parameters, sized, row, row.name)
 
 
-def _typical(billions: Decimal, book: Ledger) -> Model | None:
-    """The first dense model called by this size, else the nearest in size."""
-    dense = [m for m in book.catalog.models if m.active_parameters == m.parameters and m.cache == "full"]
-    called = re.compile(rf"(?<![\d.]){re.escape(_plain(billions))}B(?![a-z0-9])", re.I)
-    if row := next((m for m in dense if called.search(m.name)), None):
-        return row
-    wanted = billions * BILLION
-    nearest = min(dense, key=lambda m: abs(m.parameters - wanted))
-    return nearest if abs(nearest.parameters - wanted) <= NEAR_SIZE * wanted else None
+def usual_row(parameters: Decimal, book: Ledger) -> Model | None:
+    """The row whose shape a bare size takes: a dense model that is mostly run under it today, before any mixture."""
+    dense = [m for m in book.catalog.models if m.active_parameters == m.parameters and not DISTILLED.search(m.name)]
+    mixtures = [m for m in book.catalog.models if m.active_parameters < m.parameters]
+    called = [m for m in dense if _is_called(m, parameters)]
+    return (
+        _usual_first(called, parameters)
+        or _nearest([m for m in dense if m.name.startswith(f"{USUAL[0]}-")], parameters, CLOSE_SIZE)
+        or next(iter(called), None)
+        or _usual_first([m for m in mixtures if _is_size(m, parameters)], parameters)
+        or next((m for m in mixtures if _is_size(m, parameters)), None)
+        or _nearest(dense, parameters, NEAR_SIZE)
+        or next((m for m in mixtures if _is_called(m, parameters)), None)
+    )
+
+
+def _usual_first(models: Sequence[Model], parameters: Decimal) -> Model | None:
+    """Of several models of a size the one of the family that is run most; of that family the nearest in size."""
+    for family in USUAL:
+        if rows := [m for m in models if m.name.startswith(f"{family}-") or m.name == family]:
+            return min(rows, key=lambda m: abs(m.parameters - parameters))
+    return None
+
+
+def _nearest(models: Sequence[Model], parameters: Decimal, share: Decimal) -> Model | None:
+    near = [m for m in models if abs(m.parameters - parameters) <= share * parameters]
+    return min(near, key=lambda m: abs(m.parameters - parameters), default=None)
+
+
+def _is_called(model: Model, parameters: Decimal) -> bool:
+    """Whether the name says this size, or it is this size."""
+    said = re.search(rf"(?<![\d.x]){re.escape(_plain((parameters / BILLION).normalize()))}B(?![a-z0-9])", model.name, re.I)  # fmt: skip
+    return bool(said) or _is_size(model, parameters)
+
+
+def _is_size(model: Model, parameters: Decimal) -> bool:
+    """To a hundredth: 671B is in no name."""
+    return abs(model.parameters - parameters) <= parameters / 100
 
 
 def _plain(value: Decimal) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Protocol
 
+from assistant.bare_figures import placed
 from assistant.evidence import Language
 from assistant.reading import Reading, Slots, language_of, read
 from assistant.workload import merged
@@ -23,11 +24,14 @@ OPPOSITES = (
 )
 UNRELATED = frozenset({"smalltalk", "off_topic", "manipulation", "forecast"})
 KEPT = ("gpus", "providers", "models", "methods", "workloads", "periods", "hours_per_day", "money", "money_currency",
-        "price_per_hour", "price_currency", "memory_gb", "forms", "instances", "rows", "factor", "parameters_b")  # fmt: skip
+        "price_per_hour", "price_currency", "memory_gb", "forms", "instances", "rows", "factor", "parameters_b",
+        "purchase_price", "purchase_currency", "purchase_per_card")  # fmt: skip
 COMPARING = frozenset({"cheapest", "dearest", "order", "difference", "ratio", "average"})
 TALK = frozenset({"manipulation", "forecast", "off_topic", "smalltalk", "document"})
 PRICE_INTENTS = frozenset({"price", "compare", "cost", "budget"})
 MODEL_INTENTS = frozenset({"fit", "finetune_memory", "train_cost", "serving", "choose"})
+KEEPING = MODEL_INTENTS | {"buy_or_rent", "power"}
+ASKING = frozenset({"price", "fits", "needs_memory", "serves", "chooses", "how_long", "how_many", "buy", "rent", "fast", "electricity"})  # fmt: skip
 TABLE_MODELS = frozenset({"Falcon-40B", "MPT-30B"})  # what running them needs stands in the articles' table
 TABLE_TRAINED = frozenset({"Falcon-40B", "LLaMA-65B"})
 
@@ -83,7 +87,16 @@ def _next(before: Request | None, now: Reading, guess: IntentGuess) -> Request:
         "code" if guess.best else "likeliest", now.slots,
     )  # fmt: skip
     request = _continued(before, own, now, guess) if before else own
+    if before and request.decided_by == "code" and request.intent == before.intent and _only_changes(before, now):
+        return request
     return replace(request, intent=_settle(request))
+
+
+def _only_changes(before: Request, now: Reading) -> bool:
+    """A follow-up that changes a figure of a question about a model or owned cards, and asks nothing else."""
+    s = now.slots
+    named = s.gpus or s.models or s.providers or s.parameters_b or s.money or s.workload.method or s.workload.purpose
+    return before.intent in KEEPING and now.leans and not named and not now.aspects & ASKING
 
 
 def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) -> Request:
@@ -97,6 +110,9 @@ def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) 
         own.intent == "manipulation" and before.intent in PRICE_INTENTS and bool(now.slots.gpus or now.slots.providers)
     )
     if (now.leans or unsure or corrects) and before.intent not in UNRELATED:
+        if before.intent in KEEPING:
+            slots = placed(now, before.intent, before.slots, before.aspects | now.aspects)
+            now = replace(now, slots=slots)
         return replace(
             own, intent=before.intent, slots=_inherit(before.slots, now), aspects=_switched(before.aspects, now.aspects),
             search_text=search, decided_by="code",
@@ -182,6 +198,13 @@ def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str
             "document",
             "hyperparameters" in has and intent not in MODEL_INTENTS and not any(h for _, h in _model_readings(s, has)),
         ),
+        (
+            "history",
+            _asks_history(s, has)
+            and bool(s.models)
+            and intent in ("train_cost", "memory", "finetune_memory", "training_time"),
+        ),
+        ("power", bool(s.gpus) and "electricity" in has and not has & {"buy", "rent"}),
         ("budget", bool(s.money and s.gpus) and "payback" in has),
         ("buy_or_rent", bool(s.gpus) and {"buy", "rent"} <= has and not s.money and intent != "off_topic"),
         (
@@ -201,6 +224,11 @@ def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str
         ("document", intent == "buy_price" and "server" in has),
         ("document", intent in PRICE_INTENTS and "box" in has and not (s.providers or s.periods or s.count)),
     ]
+
+
+def _asks_history(s: Slots, has: frozenset[str]) -> bool:
+    """How long or how dear somebody's training was: a fact of the past, which no estimate answers."""
+    return "past" in has and not (s.gpus or s.count or s.rows or s.methods or s.workload.training_tokens)
 
 
 def _of_table(s: Slots, has: frozenset[str]) -> bool:
@@ -224,7 +252,7 @@ def _model_readings(s: Slots, has: frozenset[str]) -> list[tuple[str, bool]]:
     work = s.workload
     model = bool(s.models or s.parameters_b)
     plain = "price" not in has and not s.money
-    trains = bool(work.method) or work.purpose in ("training", "finetuning")
+    trains = bool(work.method) or work.zero_stage is not None or work.purpose in ("training", "finetuning")
     memory = "needs_memory" in has or ("fits" in has and bool(s.gpus or s.memory_gb))
     loaded = bool(
         work.concurrency or work.requests_per_s or work.slo_tokens_per_s or work.slo_ttft_s or "serves" in has
@@ -235,6 +263,14 @@ def _model_readings(s: Slots, has: frozenset[str]) -> list[tuple[str, bool]]:
         ("choose", model and "chooses" in has and not (s.gpus or s.memory_gb)),
         ("train_cost", model and trained_on and bool(has & {"how_long", "price"})),
         ("finetune_memory", model and trains and plain and (memory or "how_many" in has)),
+        (
+            "finetune_memory",
+            model
+            and bool(work.method or work.zero_stage is not None)
+            and plain
+            and bool(s.gpus or s.memory_gb or s.count)
+            and not (trained_on or loaded or has & {"how_long", "fast"}),
+        ),
         ("serving", model and loaded and not trains and "needs_memory" not in has),
         ("fit", model and plain and not trains and (memory or ("how_many" in has and bool(s.gpus or s.memory_gb)))),
     ]

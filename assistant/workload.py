@@ -7,13 +7,14 @@ default and judges no value. A range gives its upper end, noted in `upper_ends`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 
 from assistant.numerals import NAME, binary_factor, fold
-from assistant.quantity import MONTHS, Quantity
+from assistant.quantity import Quantity
 from assistant.workload_figures import Figure, figures
+from assistant.workload_rules import bare_share, give_precision_to_cache, note_trainer, plain
 from assistant.workload_values import LENGTHS, Marks, currency_near, value_of
 from assistant.workload_words import (
     ASKS,
@@ -134,7 +135,7 @@ def read_workload(text: str, quantities: Sequence[Quantity] = (), names: Sequenc
     notes = _Notes()
     _words(folded.text, notes)
     _numbers(masked, notes)
-    _from_quantities(quantities, notes)
+    _from_quantities(text, quantities, notes)
     workload = Workload(**notes.found, upper_ends=tuple(notes.upper_ends))  # type: ignore[arg-type]
     return Said(workload, _placed(notes.spans, folded.offsets), _placed(notes.numbers, folded.offsets))
 
@@ -178,6 +179,7 @@ def _words(text: str, notes: _Notes) -> None:
         found = next((value for value, words in table if words.search(text)), None)
         if found:  # no span: "训练 7B" is a subject of its own, not the rest of a follow-up
             notes.found[name] = found
+    note_trainer(text, notes.found)
 
 
 def _method(text: str, notes: _Notes) -> None:
@@ -231,6 +233,8 @@ def _precision(text: str, notes: _Notes) -> None:
         notes.keep(
             "precision", match[0] if name == "gguf" else scheme if name == "int4" and scheme else name, *match.span()
         )
+    if len(meant) == 1:
+        give_precision_to_cache(text, notes.found, *meant[0][0].span())
 
 
 def _named(written: str) -> str | None:
@@ -253,6 +257,7 @@ def _numbers(text: str, notes: _Notes) -> None:
             or _token_set(text, figure, used, training)
             or _rows(text, figure)
             or _bare_tokens(text, figure, used)
+            or _bare_share(text, figure, used, notes)
         )
         if claim and _claimed(text, figure, claim, notes):
             used = claim[2]
@@ -325,25 +330,20 @@ def _bare_tokens(text: str, figure: Figure, used: int) -> Claim | None:
     if said and figure.value < MOST_CONTEXT and not NO_SET.search(before):
         return "context_tokens", figure.start, said.end(), {}
     thousands = figure.number.suffix == "k" and binary_factor(figure.number) != 1
-    if thousands and AT.search(before) and FREE.match(text, figure.end) and (CACHE.search(text) or NAME in text):
+    cache, free = CACHE.search(text), FREE.match(text, figure.end)
+    if free and thousands and (cache or (AT.search(before) and NAME in text)):
         return "context_tokens", figure.start, figure.end, {}
     return None
 
 
-def _from_quantities(quantities: Sequence[Quantity], notes: _Notes) -> None:
+def _bare_share(text: str, figure: Figure, used: int, notes: _Notes) -> Claim | None:
+    name = bare_share(text, figure, used, notes.found)
+    return (name, figure.start, figure.end, {"percent": "%"}) if name else None
+
+
+def _from_quantities(text: str, quantities: Sequence[Quantity], notes: _Notes) -> None:
     """Rows and the years something is kept, which the quantity grammar reads already."""
-    for name, value, ranged in _plain(quantities):
+    for name, value, ranged in plain(text, quantities):
         if name not in notes.found:
             notes.found[name] = value
             notes.upper_ends += [name] if ranged else []
-
-
-def _plain(quantities: Sequence[Quantity]) -> Iterator[tuple[str, object, bool]]:
-    for q in quantities:
-        top = q.high or q.value
-        if q.kind == "rows" and top >= 1:
-            yield "rows", int(top), q.high is not None
-    for q in reversed(quantities):
-        if q.kind == "duration" and q.unit in MONTHS and q.value > 0 and not q.rate:
-            top = q.high or q.value
-            yield "horizon_years", top * MONTHS[q.unit] / MONTHS["year"], q.high is not None

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from assistant.numerals import NAME
+
 # Between a cue and its number: 上下文长度 约 8k, batch size = 8, context of up to 32k.
 _SEP = (
     r"(?:\s|[=:,_\"'(]|是|为|从|设为?|设成|取|用|要|达到?|开到?|约|大约|大概|平均|最多|最大|最高|最长|至少|不超过|不低于|支持|到|在|about|around|"
@@ -18,6 +20,8 @@ _FREE = (
     r"(?!\s*(?:[张卡块台元天年月核倍%]|个?(?:小时|月|人)|gi?b?(?![a-z])|(?:users?|hours?|days?|weeks?|months?|years?|gpus?|cards?|"
     r"jobs?|cheapest|clouds?|providers?|images?|servers?|cores?)(?![a-z])))"
 )
+# "并发，8k 上下文": the number is the length's that follows, unless that has one of its own.
+_NO_LENGTH = r"(?!\s*(?:个)?\s*(?:tokens?\s*)?(?:的)?\s*(?:上下文|context|ctx|tokens?|词元|窗口)(?!(?:\s|长度|窗口|length|window|size|[:=为是of])*\d))"
 _TOKENS = r"[\s-]*(?:个)?\s*(?:tokens?|toks?|词元)"
 _OPEN = rf"(?:{_TOKENS})?[\s-]*(?:的)?\s*"
 _SECOND = r"(?:s|secs?|seconds?|秒钟?)(?![a-z])"
@@ -62,9 +66,9 @@ CUES = (
     _cue("requests_per_s", r"(?<![a-z])(?:qps|rps)|每秒(?:钟|处理|有|来)*",
          rf"\s*(?:个|次)?\s*(?:(?:qps|rps)(?![a-z])|(?:requests?|reqs?|queries|query|请求|次){_PER_SECOND})",
          r"(?!\s*(?:个)?\s*(?:tokens?|toks?|词元|字))" + _FREE[:-1] + ")"),
-    _cue("electricity_price", r"电价|电费|每?度电|electricity(?: price| rate| cost| tariff)?|power (?:price|cost|rate)|tariff",
+    _cue("electricity_price", rf"(?:电价|电费|每?度电|electricity(?: price| rate| cost| tariff| bill)?|power (?:price|cost|rate|bill)|tariff){_SEP}(?:us)?[$¥]?",
          rf"\s*(?P<money>{_MONEY}){_COINS}{_KWH}",
-         rf"\s*(?:(?P<money>{_MONEY}){_COINS})?+(?:{_KWH})?+{_PER_TIME}(?!\s*[%万千kw\d])"),
+         rf"\s*(?:(?P<money>{_MONEY}){_COINS})?+(?:{_KWH})?+{_PER_TIME}(?!\s*[%万千kw\d{NAME}张卡块片台]|\s*(?:x\s|×|gpus?(?![a-z])|cards?(?![a-z])|years?|months?|days?|hours?|[年月天]|个月))"),
     _cue("electricity_price", r"(?:us)?\$|usd|¥|rmb|cny", "", rf"{_KWH}"),
     _cue("gpu_memory_utilization", r"gpu[\s_-]*mem(?:ory)?[\s_-]*util(?:i[sz]ation)?|mem(?:ory)?[\s_-]*util(?:i[sz]ation)?|"
                                    r"显存(?:的?(?:利用|使用|占用)率|用到?|占)", "", _PERCENT),
@@ -87,7 +91,7 @@ CUES = (
          r"[\s-]*(?:个|名|位|路)?\s*(?:的)?\s*(?:并发|用户|请求(?![每/])|人(?:同时|一起|在)?(?:用|使用|在线|访问|问)|"
          r"(?:concurrent|simultaneous|parallel|active|internal|daily)?\s*(?:users?(?![a-z])|people|clients|employees|developers|streams|sessions|"
          r"concurrent|concurrency|simultaneous|requests?(?![a-z])(?!\s*(?:/|per|an?\s|each|every)))|(?:并发|同时))",
-         _FREE.replace("users?|", "").replace("|人", "")),
+         _FREE.replace("users?|", "").replace("|人", "") + _NO_LENGTH),
     _cue("input_tokens", r"输入(?:长度)?|(?<![a-z])input(?: length| tokens?)?|(?<![a-z])prompts?(?: length| tokens?)?|提示词?(?:长度)?|prefill",
          rf"{_OPEN}(?:的)?\s*{_IN}"),
     _cue("output_tokens", r"输出(?:长度)?|(?<![a-z])output(?: length| tokens?)?|生成(?:长度)?|(?<![a-z])generat(?:e|es|ing)|completion(?: tokens)?|"
@@ -105,9 +109,11 @@ TOKENS = re.compile(
     + r"(?![a-z])(?!\s*(?:/|per|a|每|一)\s*(?:s(?:ec)?|second|秒|min|minute|分|h|hour|小时|day|天|日|month|月)(?![a-z]))"
 )
 # A volume of the day or a price per million is no training set.
-NO_SET = re.compile(r"(?:每天?|每[日月]|一[天日]|日均|daily|(?<![a-z])(?:per|every|each|a|/))[^\d,，。;]{0,6}$|/\s*$")
+NO_SET = re.compile(
+    r"(?:每天?|每[日月]|一[天日]|日均|daily|(?<![a-z])(?:(?:per|every|each|a)(?![a-z])|/))[^\d,，。;]{0,6}$|/\s*$"
+)
 SET = re.compile(
-    r"(?:训练(?:数据|语料|量)?|语料|数据量?|(?<![a-z])(?:on|over|of|training|corpus|dataset)|tokens?)" + _SEP + "$"
+    r"(?:训练(?:数据|语料|量)?|语料|数据量?|(?<![a-z])(?:on|over|of|training|corpus|dataset)|tokens?|\db)" + _SEP + "$"
 )
 NO_MEMORY = re.compile(r"(?!\s*(?:内存|显存|硬盘|memory|vram|ram|ssd|disk|storage|model|模型|[张卡块台]))")
 CORPUS = re.compile(r"\s*(?:的)?\s*(?:语料|训练数据|corpus|training data)")
@@ -115,7 +121,17 @@ ROWS = re.compile(r"\s*(?:个|对|组|篇|份)?\s*(?:instructions?|instruction p
                   r"问答对?|对话|指令)(?![a-z])")  # fmt: skip
 AT = re.compile(r"(?:(?<![a-z])at|@|with|用)\s*$")  # KV cache of Llama-3-8B at 8k
 FREE = re.compile(_FREE)
-CACHE = re.compile(r"kv[\s_-]*(?:cache|缓存)?|键值缓存")
+CACHE = re.compile(r"(?<![a-z])kv(?![a-z])[\s_-]*(?:cache|缓存)?|键值缓存|kvcache")
+# The cache beside the weights, or whether both fit: a precision said there is the weights'.
+NOT_CACHE_ALONE = re.compile(
+    r"(?:加上?|连同?|包括|包含|含|算上|以及|with|plus|including|incl\.?|and|\+)\s*(?:the |its |an? )?(?:kv|键值)|够|放得下|装得下|能跑|(?<![a-z])(?:fits?|enough|run|serve)(?![a-z])"
+)
+POWER = re.compile(r"电费|耗电|用电|(?<![a-z])(?:electricity|power (?:costs?|bill))(?![a-z])")
+OWNS = re.compile(r"(?=.*(?:买|购|(?<![a-z])(?:buy|own)))(?=.*(?:租|(?<![a-z])rent))", re.DOTALL)
+LOAD_AT = re.compile(r"(?:(?<![a-z])(?:at|with|load(?: of)?)|@|按|负载|负荷|满载|以|在)\s*(?:about |around |约)?\s*$")
+SHARE_BEHIND = re.compile(r"\s*(?:%|percent(?![a-z])|per cent)(?!\s*(?:off|discount|折|的?(?:价|折扣)))")
+WEIGHTS_NEAR = re.compile(r"(?:权重|weights?|模型|model)[^,，。;；\d]{0,6}$")
+WEIGHTS_BEHIND = re.compile(r"\s*(?:的)?\s*(?:权重|weights?|模型)")
 # Latin letters that may touch a number they are the cue of: bs4, tp8, r16, batch8.
 GLUED = re.compile(r"(?<![a-z])(?:bsz?|tp|pp|batch|seq|ctx|rank|qps)$")
 
@@ -180,6 +196,12 @@ ZERO_STAGE = re.compile(
     r"deepspeed[\s_-]*(?:zero)?[\s_-]*(?:stage)?[\s_-]*(?P<d>[0-3])(?![\d.])|(?<![a-z])stage[\s_-]?(?P<e>[123])(?![\d.])(?=.*(?:zero|deepspeed)|(?<=zero.{7}))"
 )
 SHARDED = re.compile(r"(?<![a-z])fsdp2?(?![a-z])|fully sharded")
+# Frameworks that train: one of them said, without another purpose, means full training (DeepSpeed-MII serves).
+TRAINERS = re.compile(
+    r"(?<![a-z])(?:fsdp2?|ddp|zero[\s_-]*(?:stage)?[\s_-]*[0-3](?![\d.])|zero(?=.{0,12}offload)|deepspeed(?![\s_-]*(?:mii|inference|fastgen))|"
+    r"megatron(?:-lm)?)(?![a-z])|fully sharded|data[\s-]parallel(?:ism)?(?![a-z])|数据并行"
+)
+SERVES = re.compile(r"推理|推断|部署|(?<![a-z])(?:serv(?:e|es|ing)|infer\w*|deploy\w*|vllm|sglang)(?![a-z])")
 PURPOSES = (
     ("finetuning", re.compile(r"微调|精调|fine[\s-]*tun|finetun|(?<![a-z])sft(?![a-z])|q?lora")),
     ("training", re.compile(r"预训练|激活值|训(?!练营)|pre[\s-]*train|(?<![a-z])train(?:s|ing|ed)?(?![a-z])")),
@@ -192,6 +214,8 @@ COUNTRIES = (
 )  # fmt: skip
 # What a question about running or training a model asks for; not aspects (aspects.py), whose words make no subject.
 ASKS = (
+    ("kv_cache", CACHE),
+    ("electricity", re.compile(r"电费|耗电|用电|多少度电|(?<![a-z])(?:electricity|power)\s+(?:costs?|bill|charges?|expenses?|consumption|use)(?![a-z])|(?<![a-z])kwh.{0,20}(?:use|consume)|cost of (?:the )?(?:electricity|power)(?![a-z])")),
     ("fits", re.compile(
         r"能跑|跑得动|跑得了|跑得起|能不能跑|可以跑|能部署|够不够|够吗|够用|够么|放得下|放不下|装得下|装不下|能放|能装|能塞|塞得下|能加载|撑得住|带得动|带得起|扛得住|"
         r"会.{0,3}爆|爆显存|(?<![a-z])oom(?![a-z])|跑.{0,30}(?:吗|不$|行不|么$)|(?<![a-z])(?:fits?|handle|holds?|enough|able to run)(?![a-z])|"

@@ -20,7 +20,7 @@ from knowledge.offers import Offer, OfferFilter, OfferTable, load_offers, stalen
 from knowledge.price_snapshots import current
 from knowledge.table_rows import TABLES, CatalogError, decimal, integer, one_of, read_table
 
-__all__ = ["TABLES", "Catalog", "CatalogError", "Offer", "load_catalog"]
+__all__ = ["TABLES", "Catalog", "CatalogError", "Offer", "load_catalog", "newest"]
 
 Task = Literal["training", "inference"]
 TASKS: tuple[Task, ...] = ("training", "inference")
@@ -28,6 +28,10 @@ TASKS: tuple[Task, ...] = ("training", "inference")
 
 # No price that one can count on renting the whole machine for: a market's minimum, GPU over IP, CPU billed on top.
 UNFIRM = frozenset({"marketplace-minimum", "virtual", "estimated", "gpu-only"})
+UNFIRM_SPOT = frozenset({"placeholder", "spot-above-on-demand"})
+
+
+STALENESS_RANK = {"fresh": 0, "ageing": 0, "undated": 1, "stale": 2}
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ class Catalog:
         currency: str | None = None,
         pricing_models: Collection[str] = ("on-demand",),
         gpu_count: int = 1,
+        regions: Collection[str] = (),
+        min_gpu_memory_gb: Decimal | None = None,
         today: date | None = None,
     ) -> list[Offer]:
         """What one would rent first: whole cards by the hour, of each provider and form the cheapest for `gpu_count` GPUs.
@@ -143,20 +149,21 @@ class Catalog:
         """
         found = self.offers.query(
             OfferFilter(gpus=self.members(gpus), providers=tuple(providers), currencies=(currency,) if currency else (),
-                        pricing_models=tuple(pricing_models), per=("instance-hour",))
+                        pricing_models=tuple(pricing_models), per=("instance-hour",), regions=tuple(regions),
+                        min_gpu_memory_gb=min_gpu_memory_gb)
         ).offers  # fmt: skip
         day = today or date.today()
-        firm = {(o.gpu, o.currency) for o in found if not UNFIRM.intersection(o.flags)}
-        found = tuple(o for o in found if (o.gpu, o.currency) not in firm or not UNFIRM.intersection(o.flags))
+        unfirm = UNFIRM | (UNFIRM_SPOT if "spot" in pricing_models else frozenset())
+        firm = {(o.gpu, o.currency) for o in found if not unfirm.intersection(o.flags)}
+        found = tuple(o for o in found if (o.gpu, o.currency) not in firm or not unfirm.intersection(o.flags))
         # Of providers that were named each is shown in its own currency.
         in_yuan = {(o.gpu, o.provider if providers else "") for o in found if o.currency == "CNY"}
         usable = [o for o in found
                   if currency or o.currency == "CNY" or (o.gpu, o.provider if providers else "") not in in_yuan]  # fmt: skip
         fresh = {(o.gpu, o.currency) for o in usable if staleness(o, day) != "stale"}
+        usable = [o for o in usable if (o.gpu, o.currency) not in fresh or staleness(o, day) != "stale"]
         best: dict[tuple[str, str, str, str | None], Offer] = {}
-        for offer in usable:
-            if (offer.gpu, offer.currency) in fresh and staleness(offer, day) == "stale":
-                continue
+        for offer in newest(usable, day):
             form = offer.gpu_form if offer.currency != "CNY" else None
             key = (offer.provider, offer.gpu, offer.currency, form)
             if key not in best or _cost_rank(offer, gpu_count) < _cost_rank(best[key], gpu_count):
@@ -231,6 +238,20 @@ def load_catalog(folder: Path = TABLES) -> Catalog:
         models=read_table(folder / "models.csv", hardware.model),
         rates=read_table(folder / "rates.csv", hardware.rate),
     )
+
+
+def newest(offers: Collection[Offer], today: date) -> list[Offer]:
+    """Of each provider's rows for one card, count and instance region the latest: a later price replaces an earlier one.
+
+    A dated row within the hard age counts before an undated one, and that before a stale one.
+    """
+    best: dict[tuple[object, ...], tuple[int, str]] = {}
+    ranked = [(offer, (-STALENESS_RANK[staleness(offer, today)], offer.as_of or "")) for offer in offers]
+    for offer, rank in ranked:
+        key = (offer.provider, offer.gpu, offer.gpu_form, offer.gpu_count, offer.currency, offer.pricing_model)
+        best[key] = max(best.get(key, rank), rank)
+    keys = ("provider", "gpu", "gpu_form", "gpu_count", "currency", "pricing_model")
+    return [offer for offer, rank in ranked if rank == best[tuple(getattr(offer, key) for key in keys)]]
 
 
 def _cost_rank(offer: Offer, gpu_count: int) -> tuple[Decimal, bool, Decimal, int]:

@@ -189,6 +189,10 @@ class OfferTable:
         """Every GPU that has a row, in alphabetical order."""
         return self._distinct("gpu")
 
+    def regions(self) -> tuple[str, ...]:
+        """Every region or zone that a row states, in alphabetical order."""
+        return tuple(region for region in self._distinct("region") if region)
+
     def providers(self) -> tuple[str, ...]:
         """Every provider that has a row, in alphabetical order."""
         return self._distinct("provider")

@@ -46,6 +46,22 @@ UNKNOWN_MODEL = re.compile(
     """,
     re.I | re.A | re.X,
 )
+# Models that stand in no table at all: of which no shape is published, or not here. Grok-1, Kimi-K2, Ernie 4.5.
+OTHER_MODEL = re.compile(
+    r"""
+    (?<![a-z0-9.-]) (?: grok[ -]?\d(?:\.\d)? | kimi(?:[ -]?(?:k\d(?:\.\d)?|vl|dev)(?![a-z0-9]))? | (?:ernie|文心(?:一言|大模型)?)(?:[ -]?\d(?:\.\d)?)?
+      | (?:豆包|doubao|seed-oss)(?:[ -]?\d(?:\.\d)?)? | command[ -]?(?:r\+?|a) | jamba | minimax(?:[ -]?m\d)?
+      | qwen\d(?:\.\d)?-(?:next|max|plus|omni)(?:-\d+b(?:-a\d+b)?)? | qwen\d(?:\.\d)?-\d+b-a\d+b
+    ) (?![a-z0-9])
+    """,
+    re.I | re.A | re.X,
+)
+# Closed models: known to everybody, their sizes to nobody outside. An aside ("like ChatGPT") asks nothing of them.
+CLOSED_MODEL = re.compile(
+    r"(?<![a-z0-9])(?:gpt-?[45](?:\.\d)?(?:o|v)?(?:[ -](?:mini|turbo|nano|pro))?|gpt-?3\.5(?:[ -]turbo)?|chatgpt"
+    r"|claude(?:[ -](?:\d(?:\.\d)?|opus|sonnet|haiku))*|gemini(?:[ -](?:\d(?:\.\d)?|pro|flash|ultra|nano))*|o[134](?:-mini|-preview|-pro))(?![a-z0-9])",
+    re.I | re.A,
+)
 # What stands right before 云, cut after a particle, verb or counting word: 我想在小鸟云租 -> 小鸟云.
 UNKNOWN_CHINESE_CLOUD = re.compile(
     r"[^\W\da-zA-Z_云在的用从和跟与同比是到于有无没不问说后选租买看去对向把被给让查想要能会可上下入迁放存传及或还都只全"
@@ -89,10 +105,15 @@ CLOUDS_IN_GENERAL = re.compile(
 
 def unknown_names(text: str) -> Iterator[tuple[int, int]]:
     """Spans of codes, models and clouds of no table, wherever they stand; known names may be among them."""
-    for pattern in (UNKNOWN_GPU, UNKNOWN_MODEL, UNKNOWN_CHINESE_CLOUD, UNKNOWN_ENGLISH_CLOUD):
+    for pattern in (UNKNOWN_GPU, UNKNOWN_MODEL, OTHER_MODEL, UNKNOWN_CHINESE_CLOUD, UNKNOWN_ENGLISH_CLOUD):
         for match in pattern.finditer(text):
             if not CLOUDS_IN_GENERAL.fullmatch(match.group()):
                 yield match.span()
+
+
+def is_model(name: str) -> bool:
+    """Whether an unknown name is one of a model, not of a card or cloud."""
+    return any(pattern.fullmatch(name) for pattern in (UNKNOWN_MODEL, OTHER_MODEL, CLOSED_MODEL))
 
 
 def provider_places(text: str, about_gpus: bool) -> Iterator[tuple[int, int]]:

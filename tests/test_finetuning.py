@@ -7,18 +7,25 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_answer import run
+from test_answer import Scripted, run
+
+from assistant.ledger import Ledger
+from assistant.served_model import served
+from assistant.training_subject import trained
+from assistant.understand import understand
+from knowledge.catalog import load_catalog
 
 GIB = 2**30
-# Llama-2-7B's shape for "7B": 32 layers, hidden 4096, vocabulary 32,000; one layer keeps 34 bytes per token and value.
-LAYER_INPUTS_7B, LAYER_7B = 32 * 2 * 4096, 34 * 4096
-LOGITS_7B = 32_000 * 10
-ADAPTER_7B = 32 * 2 * 8 * (4096 + 4096)  # rank 8 on q and v
+# Qwen2.5-7B's shape for "7B": 28 layers, hidden 3584, 28 heads of which 4 for k and v, vocabulary 152,064.
+# One layer keeps 34 bytes per token and value.
+LAYER_INPUTS_7B, LAYER_7B = 28 * 2 * 3584, 34 * 3584
+LOGITS_7B = 152_064 * 10
+ADAPTER_7B = 28 * 8 * ((3584 + 3584) + (3584 + 4 * 128))  # rank 8 on q and v
 
 
 def lora_7b_gib(tokens: int, *, checkpointing: bool) -> float:
     """bf16 base, adapter with 16 bytes per parameter, activations, logits, and 1.4 GiB for the runtime."""
-    activations = LAYER_INPUTS_7B + LAYER_7B if checkpointing else 32 * LAYER_7B
+    activations = LAYER_INPUTS_7B + LAYER_7B if checkpointing else 28 * LAYER_7B
     return (7e9 * 2 + ADAPTER_7B * 16 + tokens * (activations + LOGITS_7B)) / GIB + 1.4
 
 
@@ -49,13 +56,56 @@ def test_verdict_stands_first_and_figures_are_those_of_the_arithmetic(
     assert [word for word in words if word not in text] == [], text
 
 
-def test_qlora_of_70b_fits_a_48_gb_card_by_base_of_four_bits_and_embedding_of_32() -> None:
-    embedding = 2 * 32_000 * 8192  # Llama-2-70B lends its shape
+def test_qlora_of_70b_needs_a_base_of_four_bits_and_embedding_of_32() -> None:
+    embedding = 2 * 128_256 * 8192  # Llama-3.1-70B lends its shape
     base = (70e9 - embedding) * 4.126953125 / 8 + embedding * 4
     text = ask("QLoRA 微调 70B 要多少显存")
     assert f"{base / 1e9:.3f} GB" in text
-    assert "48 GB" in text.splitlines()[0]
-    assert "Llama-2-70B" in text
+    assert "80 GB" in text.splitlines()[0]
+    assert "Llama-3.1-70B" in text
+
+
+@pytest.mark.parametrize("question", ["DeepSeek-V3 full fine-tune memory", "DeepSeek-V3 微调要多少显存"])
+def test_rows_that_latent_attention_leaves_open_do_not_hide_the_rest(question: str) -> None:
+    text = ask(question)
+    assert f"**{671.026 * 16:,.3f} GB**" in text
+    assert "MLA" in text
+    assert not [line for line in text.splitlines() if line.startswith("| LoRA")]
+
+
+def test_lora_alone_on_latent_attention_gives_the_frozen_base() -> None:
+    text = ask("DeepSeek-V3 LoRA 微调要多少显存")
+    assert f"{671.026 * 2:,.3f} GB" in text
+    assert "MLA" in text
+
+
+@pytest.mark.parametrize(
+    ("targets", "per_layer"),
+    [
+        ("all linear layers", 2 * (4096 + 4096) + 2 * (4096 + 1024) + 3 * (4096 + 14_336)),
+        ("q,k,v,o,gate,up,down", 2 * (4096 + 4096) + 2 * (4096 + 1024) + 3 * (4096 + 14_336)),
+        ("所有线性层", 2 * (4096 + 4096) + 2 * (4096 + 1024) + 3 * (4096 + 14_336)),
+        ("q_proj, k_proj, v_proj, o_proj", 2 * (4096 + 4096) + 2 * (4096 + 1024)),
+        ("", (4096 + 4096) + (4096 + 1024)),
+    ],
+)
+def test_targets_that_are_named_are_trained(targets: str, per_layer: int) -> None:
+    adapter = 32 * 64 * per_layer  # layers of Llama-3.1-8B x rank
+    text = ask(f"LoRA rank 64 {targets} Llama-3.1-8B memory")
+    assert f"{adapter:,}" in text
+    optimizer = adapter * 12 / GIB  # 4 + 4 + 4 bytes of the adapter's Adam
+    assert f"| {optimizer:.{2 if optimizer >= 1 else 3}f} |" in text
+
+
+@pytest.mark.parametrize("billions", ["0.5", "7", "8", "13", "14", "32", "34", "70", "72", "671"])
+def test_bare_size_is_the_same_model_in_training_and_in_inference(billions: str) -> None:
+    book = Ledger(load_catalog(), "en")
+    request = understand(f"fine-tune {billions}B memory", [], Scripted("finetune_memory"))
+    assert trained(request, book)[0].lender == served(request, book)[0].lender
+
+
+def test_thirty_billion_are_dense() -> None:
+    assert "Qwen2.5-32B" in ask("30B 全参微调要多少显存")
 
 
 def test_sharded_states_are_divided_by_the_cards() -> None:

@@ -121,3 +121,40 @@ def test_two_currencies_meet_only_at_a_stated_rate(question: str, intent: str, w
     _, result = run(question, intent)
     assert [word for word in words if word not in result.text] == [], result.text
     assert result.verified
+
+
+@pytest.mark.parametrize(
+    ("question", "intent", "words"),
+    [
+        ("AWS p5.48xlarge ap-northeast-1 price", "price", ["68.8 USD/hour", "ap-northeast-1"]),
+        ("AWS 的 A100 东京", "price", ["37.6223", "ap-northeast-1"]),
+        ("AWS H100 spot price", "price", ["12.6935", "p5.48xlarge"]),
+        ("p4de.24xlarge 一小时", "price", ["27.44705"]),
+        ("p3.2xlarge price", "buy_price", ["3.06 USD/hour"]),
+        ("RunPod H100 PCIe price", "price", ["2.89 USD/hour", "2026-08-21"]),
+        ("H100 price in CNY at 7.2", "price", ["your rate of 7.2", "9.94"]),
+        ("under $1 per hour with at least 48GB memory", "price", ["RTX A6000", "0.44"]),
+        ("2 台 p5.48xlarge 租 1 天", "cost", ["16 张", "2,641.92 美元"]),
+        ("4 A100 for 2 weeks cost", "cost", ["38,492.16 CNY", "954.24 USD"]),
+        ("预算 10000 元 汇率 7.1 租 H100", "budget", ["1,408.45 美元", "7.1"]),
+        ("10 万美元能买几张 H100", "buy_price", ["5 张", "18,549.95", "7,250.25"]),
+        ("A100 80G purchase price", "buy_price", ["15,000", "A100 SXM4 80GB"]),
+    ],
+)
+def test_region_terms_age_instance_size_and_money_of_the_question_choose_the_row(
+    question: str, intent: str, words: list[str]
+) -> None:
+    _, result = run(question, intent)
+    assert [word for word in words if word not in result.text] == [], result.text
+    assert (result.status, result.verified) == ("answered", True), result.text
+
+
+def test_size_that_a_row_is_not_printed_with_brings_no_price_of_the_other_size() -> None:
+    _, result = run("A100 80G purchase price", "buy_price")
+    assert "69,999" not in result.text
+
+
+def test_euros_are_not_taken_for_yuan() -> None:
+    _, result = run("用 500 欧元租 A100 能租几小时", "budget")
+    assert result.status == "needs_detail"
+    assert "欧元" in result.text

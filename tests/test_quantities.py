@@ -218,7 +218,7 @@ def test_codes_nobody_linked_are_still_no_quantities(text: str) -> None:
         ("$9", "USD"),
         ("9刀", "USD"),
         ("预算2万", None),
-        ("100日元", None),
+        ("100日元", "JPY"),
         ("2块一小时", "CNY"),
         ("¥5", "CNY"),
     ],

@@ -104,9 +104,18 @@ def test_capacity_is_near_the_published_throughput_and_uses_the_fp8_peak() -> No
 
 
 def test_users_in_memory_are_those_the_cache_holds() -> None:
-    """72 GiB less 16.06 GB of weights less 1.8 GiB; 2,000 tokens of 131,072 bytes each."""
+    """72 GiB less 16.06 GB of weights, 1.8 GiB and the activations of 2,048 tokens; 2,000 tokens of 131,072 bytes each."""
     result = capacity(model=LLAMA_8B, gpu=H100)
-    assert output(result, "users_in_memory") == int((70.2 * 2**30 - 16.06e9) / (2000 * 131072))
+    activations = 2048 * (4 * 4096 + 3 * 14336) * 2 + 128256 * 6
+    assert output(result, "users_in_memory") == int((70.2 * 2**30 - 16.06e9 - activations) / (2000 * 131072))
+
+
+@pytest.mark.parametrize(("gpus", "users"), [(1, 1), (1, 8), (2, 4), (4, 64)])
+def test_capacity_and_fit_hold_the_same_number_of_requests(gpus: int, users: int) -> None:
+    given: dict[str, Any] = {"model": LLAMA_8B, "gpu": H100}
+    served = capacity(**given, gpus=gpus, users=users)
+    fits = calculate("inference_fit", **given, cards=gpus, sequences=users, context_tokens=2000)
+    assert output(served, "users_in_memory") == fits.outputs["largest_batch"] > 0
 
 
 def test_a_target_limits_the_users_and_the_load_then_takes_replicas() -> None:

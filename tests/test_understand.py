@@ -172,3 +172,65 @@ def test_what_a_turn_takes_over(turns: tuple[str, ...], intents: list[str], want
 
 def test_twice_the_time_doubles_it() -> None:
     assert read("腾讯A100 跑10小时多少", "时间翻倍呢", intents=["cost", "smalltalk"]).slots.periods[0].hours == 20
+
+
+@pytest.mark.parametrize(
+    ("turns", "count", "want"),
+    [
+        (("Llama-3.1-70B FP16 on 2 H100 fits?", "and with 8 of them?"), 8, {"precision": "fp16"}),
+        (("KV cache of Llama-3.1-8B at 8k", "32k 呢"), None, {"context_tokens": 32768}),
+        (("KV cache of Llama-3.1-8B at 8k", "32k 呢", "int8 呢", "16 个用户"), None,
+         {"context_tokens": 32768, "kv_precision": "int8", "precision": None, "concurrency": 16}),
+        (("train 7B 1T on 64 H100", "and with 128?", "at 50% MFU?"), 128, {"training_tokens": 10**12, "mfu": Decimal("0.5")}),
+        (("train 7B 1T on 64 H100", "and at 20 %?"), 64, {"mfu": Decimal("0.2")}),
+    ],
+)  # fmt: skip
+def test_a_bare_figure_takes_the_place_of_its_kind(turns: tuple[str, ...], count: int | None, want: dict[str, object]) -> None:  # fmt: skip
+    first = read(turns[0], intents="document").intent
+    request = read(*turns, intents="document")
+    assert (request.intent, request.slots.count) == (first, count)
+    assert {name: getattr(request.slots.workload, name) for name in want} == want
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("70B on 0 H100 fits?", "0"),
+        ("70B on -2 H100 fits?", "-2"),
+        ("7B on 1.5 A100", "1.5"),
+        ("Llama-3.1-8B serve 0 users on H100", "0"),
+        ("7B 在 -24GB 显存能跑吗", "-24GB"),
+        ("train 7B on 1e30 tokens on 64 H100", "1e30 tokens"),
+        ("train 7B on 1T tokens on 64 H100 at 150% MFU", "150%"),
+        ("Qwen2.5-7B int4 on one 4090 at 8k, 0.5 s to first token", None),
+        ("Llama-3.1-8B on 2 H100 at 40% MFU", None),
+    ],
+)
+def test_absurd_quantities_are_named(question: str, named: str | None) -> None:
+    assert read(question, intents="fit").bad_quantity == named
+
+
+@pytest.mark.parametrize(
+    ("question", "price", "per_card", "rent"),
+    [
+        ("buy or rent 8 H100 over 3 years with 60% utilisation, electricity $0.1, buy price $250000, rent $2", 250000, False, 2),
+        ("买还是租 8 张 A100 三年 利用率 50% 电费 0.8 元 每张 10 万元 租金 每小时 8 元", 100000, True, 8),
+    ],
+)  # fmt: skip
+def test_prices_of_both_sides_are_told_apart(question: str, price: int, per_card: bool, rent: int) -> None:
+    request = read(question, intents="budget")
+    s = request.slots
+    assert (request.intent, s.purchase_price, s.purchase_per_card, s.price_per_hour) == ("buy_or_rent", price, per_card, rent)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "question", ["electricity cost of 8 H100 for a year at $0.1/kWh", "8 张 H100 一年电费 0.6 元一度"]
+)
+def test_an_electricity_bill_is_no_budget(question: str) -> None:
+    request = read(question, intents="budget")
+    assert (request.intent, request.slots.count, request.slots.money) == ("power", 8, None)
+
+
+@pytest.mark.parametrize("question", ["ZeRO-2 offload 7B on one 3090", "gpt-oss-20b LoRA on one H100", "DDP 7B on 8 A100 80GB fits?"])  # fmt: skip
+def test_training_on_named_cards_is_a_question_of_memory(question: str) -> None:
+    assert read(question, intents="serving").intent == "finetune_memory"

@@ -376,3 +376,24 @@ def test_no_text_breaks_it(text: str) -> None:
     assert isinstance(found, Said)
     assert all(0 <= start < end <= len(text) for start, end in (*found.spans, *found.numbers))
     read(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "want"),
+    [
+        ("FSDP 13B on 4 A100 40GB enough?", {"purpose": "training", "method": "full", "zero_stage": "fsdp"}),
+        ("DDP 7B on 8 A100 80GB fits?", {"purpose": "training", "method": "full"}),
+        ("ZeRO-2 13B 8 张 A100 40GB 够吗", {"purpose": "training", "method": "full", "zero_stage": 2}),
+        ("KV cache Llama-3.1-70B 32k", {"context_tokens": 32 * 1024}),
+        ("Llama-3.1-8B KV 缓存 fp8 128k", {"context_tokens": 128 * 1024, "kv_precision": "fp8", "precision": None}),
+        ("Qwen2.5-7B KV 缓存 8k，权重 fp8", {"precision": "fp8", "kv_precision": None}),
+        ("Qwen2.5-7B 一张 4090 最大能开多少并发，8k 上下文", {"concurrency": None, "context_tokens": 8 * 1024}),
+        ("8 张 4090 用一年，买还是租", {"horizon_years": D(1)}),
+        ("electricity cost of 8 H100 for a year at $0.1/kWh at 70%", {"electricity_price": D("0.1"), "utilisation": D("0.7")}),
+        ("electricity $0.1, 60% utilisation", {"electricity_price": D("0.1"), "electricity_currency": "USD"}),
+        ("train 7B 1T on 64 H100", {"training_tokens": 10**12}),
+    ],
+)  # fmt: skip
+def test_what_a_whole_turn_settles(question: str, want: dict[str, object]) -> None:
+    found = workload(question)
+    assert {name: getattr(found, name) for name in want} == want

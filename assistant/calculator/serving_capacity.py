@@ -13,8 +13,9 @@ from typing import Annotated
 from pydantic import Field
 
 from assistant.calculator.calculation import NO_TRUTH, Amount, Assumption, Calculation, Count, Currency, number
+from assistant.calculator.inference_fit import InferenceFitInput, usable_bytes
+from assistant.calculator.inference_memory import gpu_parts
 from assistant.calculator.kv_cache import cache_bytes_per_gpu, check_split
-from assistant.calculator.kv_pool import KvPoolInput, kv_pool
 from assistant.calculator.magnitudes import figure, significant
 from assistant.calculator.model_memory import weight_bytes
 from assistant.calculator.precision import (
@@ -54,6 +55,7 @@ OVER_PCIE = Assumption(
         en=f"no NVLink figure: tensor parallelism is taken over PCIe at {PCIE_GB_PER_S} GB/s, which slows prompts markedly",
     ),
 )  # fmt: skip
+MOST_BATCHED = 256  # logits computed at once: vLLM's default max_num_seqs
 SERIES = 8  # rows shown: 1, 2, 4 ... users
 
 CLOSED_LOOP = Assumption(
@@ -197,7 +199,7 @@ def _replica(given: ServingCapacityInput) -> Replica:
         prefill_seconds=tokens_flops / (gpus * peak * TERA * COMPUTE_SHARE) + given.input_tokens * transfer,
         kv_gb=cache_bytes_per_gpu(model, half_written, element, gpus, 1) * gpus / GIGA,
         output_tokens=given.output_tokens,
-        most_sequences=_most_sequences(given, weights, cache_bytes_per_gpu(model, whole, element, gpus, 1)),
+        most_sequences=_most_sequences(given, weights, whole),
     )
 
 
@@ -237,9 +239,17 @@ def _transfer_seconds(model: ModelShape, gpu: GpuSpec, gpus: int) -> Decimal:
     return moved / (link * GIGA)
 
 
-def _most_sequences(given: ServingCapacityInput, weights: Decimal, kv_bytes_per_gpu: Decimal) -> int:
-    pool = kv_pool(KvPoolInput(total_gib=given.gpu.memory_gib, weights_gib=weights / given.gpus / GIB)).value
-    sequences = int(pool * GIB / kv_bytes_per_gpu)
+def _most_sequences(given: ServingCapacityInput, weights: Decimal, tokens: int) -> int:
+    """floor((usable - weights - activations - overhead) / cache of one request), per GPU; the high end of the overhead,
+    as inference_fit counts its largest_batch."""
+    need = InferenceFitInput(
+        model=given.model, precision=given.weight_precision, kv_precision=given.kv_precision, gpu=given.gpu,
+        context_tokens=tokens, sequences=min(given.users or 1, MOST_BATCHED),
+    )  # fmt: skip
+    parts = gpu_parts(need, given.gpus, 1)
+    free = usable_bytes(need) - parts.weights - parts.activations - parts.overhead_high
+    kv_bytes_per_gpu = parts.cache / need.sequences
+    sequences = int(free // kv_bytes_per_gpu)
     if sequences < 1:
         raise ValueError(
             f"{given.model.name} in {given.weight_precision} ({figure(weights / GIB)} GiB) and one request of"
