@@ -64,8 +64,9 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
         {"input_tokens": 100, "output_tokens": 100,
          "model": {"name": "tiny", "parameters": 2**30, "active_parameters": 2**30, "layers": 16, "hidden_size": 1024,
                    "attention_heads": 16, "kv_heads": 8, "head_size": 64, "vocabulary": 1000},
-         "gpu": {"name": "card", "memory_gib": 12, "bandwidth_gb_per_s": 1000, "bf16_tflops": 100}}, "1146",
-    ),  # (10.8 - 2 - 1.8) GiB / (2 x 16 x 8 x 64 x 2 x 200 B = 6,553,600) = 7,516,192,768 / 6,553,600 = 1,146.9
+         "gpu": {"name": "card", "memory_gib": 12, "bandwidth_gb_per_s": 1000, "bf16_tflops": 100}}, "1136",
+    ),  # (10.8 - 2 - 1.8) GiB less 2,048 tokens x (4 x 1024 + 3 x 4096) x 2 B + 6,000 B of logits = 7,449,077,904 B;
+    # / (2 x 16 x 8 x 64 x 2 x 200 B = 6,553,600) = 1,136.6
     "cost_per_million_tokens": ({"price_per_hour": "3.6", "tokens_per_second": 1000}, "1"),
     "token_revenue": ({"output_tokens": 2e6, "output_price_per_million": "2.19"}, "4.38"),
     "margin": ({"revenue": 300, "cost": 100}, "200"),
