@@ -100,13 +100,25 @@ def prices_show(
     region: Annotated[str, typer.Option(help="one region")] = "",
     currency: Annotated[str, typer.Option(help="CNY, USD ...")] = "",
     rate: Annotated[str, typer.Option(help="units of the other currency per USD, where no row has --currency")] = "",
+    history: Annotated[bool, typer.Option("--history", help="dated rows, oldest first")] = False,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Rental prices, cheapest first, each with its date and source."""
-    from assistant.listing import MOST_SHOWN, UnknownNameError, find, offers_json, offers_table, read_rate
+    from assistant.listing import (
+        MOST_SHOWN,
+        UnknownNameError,
+        find,
+        history_table,
+        offers_json,
+        offers_table,
+        read_rate,
+    )
 
     with _said_plainly():
         try:
+            if history:
+                typer.echo(history_table(gpus or [], provider, date.today()))
+                return
             listing = find(
                 gpus or [], provider, region, currency, rate=read_rate(rate), limit=None if as_json else MOST_SHOWN
             )

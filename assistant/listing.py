@@ -100,6 +100,20 @@ def offers_table(listing: Listing, today: date) -> str:
     return "\n".join(lines)
 
 
+def history_table(gpus: Sequence[str], provider: str, today: date) -> str:
+    """The dated rows of each named GPU, oldest first, per provider (all of them, or the one named); undated rows have no place.
+
+    Raises UnknownNameError for a name that no table knows.
+    """
+    offers = load_catalog().offers
+    families, _ = _gpus(gpus)
+    providers = [_provider(provider)] if provider else offers.providers()
+    rows = [row for family in families for one in providers for row in offers.history(family, one)]
+    if not rows:
+        return "没有注明日期的价格行。 / No dated price row."
+    return "\n".join(_line(row, None, today) for row in rows)
+
+
 def offers_json(listing: Listing, today: date) -> str:
     """The rows as a JSON list; prices are strings so that no digit is lost."""
     return json.dumps(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -86,6 +87,14 @@ def test_prices_show_lists_the_cheapest_first_of_each_currency() -> None:
     currencies = [row["currency"] for row in json.loads(run("prices", "show", "A100", "--json").stdout)]
     assert currencies == sorted(currencies)
     assert set(currencies) == {"CNY", "USD"}
+
+
+def test_price_history_is_dated_and_runs_from_old_to_new() -> None:
+    lines = run("prices", "show", "A100", "--provider", "runpod", "--history").stdout.splitlines()
+    dates = [re.findall(r"20\d\d-\d\d-\d\d", line)[0] for line in lines]
+    assert len(dates) > 2
+    assert dates == sorted(dates)
+    assert dates[0] < dates[-1]
 
 
 def test_prices_show_of_a_card_without_rows_says_so_and_is_no_error() -> None:
