@@ -38,7 +38,7 @@ DISTILLED = re.compile("Distill")
 GGUF = {"q2": "q2_k", "q3": "q3_k_m", "q4": "q4_k_m", "q5": "q5_k_m", "q6": "q6_k", "q8": "q8_0"}
 CACHE_NAMES = {"int4": "q4_0", "q4_k_m": "q4_0", "int3": "q4_0", "nf4": "q4_0"}
 # A context written as "32k" and nothing else, and users beside it: 32k 并发 8, 32k 4 users.
-BARE_LENGTH = re.compile(r"(?<![\w.])(?P<kilo>[248]|16|32|64|128|256|512|1024)\s?k(?![a-z0-9])(?!\s*(?:[元块条人张]|个?(?:用户|并发)|users?|rows?|usd|rmb|dollars?|samples?|hours?))", re.I)  # fmt: skip
+BARE_LENGTH = re.compile(r"(?<![\w.])(?P<kilo>[248]|16|32|64|128|256|512|1024)\s?k(?![a-z0-9])(?!\s*(?:[元块条人张]|个?(?:用户|并发(?!\s*\d))|users?|rows?|usd|rmb|dollars?|samples?|hours?))", re.I)  # fmt: skip
 BARE_USERS = re.compile(r"(?:并发|用户数?|concurrency)\D{0,4}?(?P<behind>\d+)(?![\d.]*\s*k)|(?P<before>(?<![\d.])\d+)\s*(?:个|路)?\s*(?:并发|用户|人|users?|requests?)", re.I)  # fmt: skip
 LATE_TOKENS = 4  # of a stated context without lengths, one part in so many is the answer
 

@@ -59,7 +59,7 @@ OTHER_MODEL = re.compile(
 # Closed models: known to everybody, their sizes to nobody outside. An aside ("like ChatGPT") asks nothing of them.
 CLOSED_MODEL = re.compile(
     r"(?<![a-z0-9])(?:gpt-?[45](?:\.\d)?(?:o|v)?(?:[ -](?:mini|turbo|nano|pro))?|gpt-?3\.5(?:[ -]turbo)?|chatgpt"
-    r"|claude(?:[ -](?:\d(?:\.\d)?|opus|sonnet|haiku))*|gemini(?:[ -](?:\d(?:\.\d)?|pro|flash|ultra|nano))*|o[134](?:-mini|-preview|-pro))(?![a-z0-9])",
+    r"|claude(?:[ -](?:\d(?:\.\d)?(?!\s*(?:[张卡台块]|x\b|cards?|gpus?))|opus|sonnet|haiku))*|gemini(?:[ -](?:\d(?:\.\d)?(?!\s*(?:[张卡台块]|x\b|cards?|gpus?))|pro|flash|ultra|nano))*|o[134](?:-mini|-preview|-pro))(?![a-z0-9])",
     re.I | re.A,
 )
 # What stands right before 云, cut after a particle, verb or counting word: 我想在小鸟云租 -> 小鸟云.

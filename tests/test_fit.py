@@ -151,3 +151,17 @@ def test_context_beyond_the_model_is_said() -> None:
 def test_unknown_card_is_refused_and_nothing_named_goes_to_the_documents() -> None:
     assert run("RTX 9990 能跑 70B 吗", "fit")[1].status == "not_in_knowledge"
     assert run("要多少显存", "fit")[1].calls == ()
+
+
+@pytest.mark.parametrize("name", ["GPT-4", "Gemini 1.5 Pro", "Claude 3 Opus", "Kimi-K2", "Qwen2.5-8B"])
+def test_model_that_no_row_holds_is_named_and_not_replaced_by_another(name: str) -> None:
+    _, result = run(f"{name} 8 张 H100 能跑吗", "fit")
+    assert (result.status, result.verified) == ("not_in_knowledge", True), result.text
+    assert name.lower() in result.text.lower()
+
+
+def test_a_length_before_a_number_of_users_is_a_length() -> None:
+    _, result = run("Qwen2.5-72B int4 单张 A100 80GB 32k 并发 8 够吗", "fit")
+    assert "32,768" in result.text
+    assert "32,000" not in result.text
+    assert result.verified
