@@ -299,6 +299,13 @@ def _export(rankings: Sequence[Ranking], bounds: Bounds, book: Ledger) -> str:
     for card in [*barred, *told]:
         name = render.name("gpu", card.gpu.family, book.language)
         lines[f"{name}{book.say('：', ': ')}{export_words(card.gpu)[side]}{book.cite_gpu(card.gpu)}"] = None
+    open_status = dict.fromkeys(
+        render.name("gpu", choice.card.gpu.family, book.language)
+        for found in rankings for choice in found.choices if choice.card.gpu.export_status == "unknown"
+    )  # fmt: skip
+    if bounds.destination and open_status:
+        cards = render.joined(open_status, book.language)
+        lines[book.say(f"对华出口状态未核实、仍列在排名里的：{cards}；下单前请查现行规则", f"export status not verified, still ranked: {cards}; check the rules in force before ordering")] = None  # fmt: skip
     if not lines:
         return ""
     head = book.say("出口管制（未进排名的卡在国内只有存量或二手）：", "Export rules (cards barred are not ranked for China):") if barred else book.say("出口管制：", "Export rules:")  # fmt: skip

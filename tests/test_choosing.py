@@ -118,3 +118,10 @@ def test_a_spare_copy_and_the_time_of_the_budget_are_counted() -> None:
     assert result.text.startswith("**7B int8：最便宜的是 2 张 T4，720 小时 12,499.20 元**")
     assert "多留一个副本" in result.text
     assert result.verified
+
+
+def test_buyer_in_china_is_told_which_ranked_cards_have_no_verified_export_status() -> None:
+    _, result = run("中国能买到什么卡跑 DeepSeek-V3", "choose")
+    assert "未核实" in result.text
+    assert "MI300X" in result.text.split("未核实")[1]
+    assert result.verified
