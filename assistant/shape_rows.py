@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from difflib import get_close_matches
 
 from assistant.calculator.shapes import GpuSpec, ModelShape
 from knowledge.catalog import load_catalog
@@ -61,6 +62,13 @@ def named_gpu(name: str) -> GpuSpec | None:
         resolution = gpu_forms(name)
         exact = catalog.gpu(resolution.forms[0]) if len(resolution.forms) == 1 else None
     return gpu_spec(exact) if exact else None
+
+
+def candidates(kind: type[ModelShape] | type[GpuSpec], name: str) -> tuple[str, ...]:
+    """Row names that an unclear name may mean: the forms of a GPU's family, the models spelt most like it."""
+    if kind is GpuSpec:
+        return gpu_forms(name).forms
+    return tuple(get_close_matches(name, [model.name for model in load_catalog().models], n=3))
 
 
 def _least(span: Span | None) -> Decimal | None:

@@ -174,7 +174,11 @@ def _row_or_text(where: str, kinds: tuple[object, ...], text: str) -> object:
         if kind in kinds:
             row = _rows_for_names(kind, text)
             if row is None:
-                raise ToolError(f"{where}: no {what} is called {_short(text)}; give its figures instead")
+                near = ", ".join(shape_rows.candidates(kind, text))
+                raise ToolError(
+                    f"{where}: no {what} is called {_short(text)}"
+                    f"{f'; perhaps {near}' if near else ''}; give an exact name or its figures instead"
+                )
             return row
     return text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -180,3 +181,15 @@ def test_assumptions_are_recorded_in_the_readers_language(language: Any, words: 
     record, _ = call("cards_needed", language, memory_min_gb=85, memory_max_gb=100, card_memory_gb=24)
     assert len(record.assumptions) == 1
     assert words in record.assumptions[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        ({"parameters": 7e9, "gpu": "H100"}, "H100 PCIe 80GB, H100 SXM5 80GB, H100 NVL 94GB"),
+        ({"model": "Qwen2.5-71B", "gpu": "L4"}, "Qwen2.5-72B"),
+    ],
+)
+def test_an_unclear_name_of_a_row_is_answered_with_those_it_may_mean(arguments: dict[str, Any], near: str) -> None:
+    with pytest.raises(ToolError, match=re.escape(near)):
+        calculate_json("inference_fit", arguments)
