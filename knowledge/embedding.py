@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 FORMS_NOT_READ = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "imgs/*"]
 # Of a large weight file only its two ends are hashed: hashing 2 GB would cost seconds at every start.
 END_BYTES = 1 << 20
+BATCH_TEXTS = 32
 
 
 class EmbeddingModelError(Exception):
@@ -47,7 +48,7 @@ class ModelFolder:
 
 
 class Embedder:
-    """Texts to unit vectors. Safe to use from several threads; one text batch is computed at a time."""
+    """Texts to unit vectors. Safe to use from several threads; one batch of texts is computed at a time."""
 
     def __init__(self, model: "SentenceTransformer", fingerprint: str, query_prefix: str, passage_prefix: str) -> None:
         """Wrap a loaded model; `fingerprint` says which, so that vectors of two models are never mixed."""
@@ -59,22 +60,47 @@ class Embedder:
         self._model = model
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
-        self._lock = threading.Lock()
+        self._turns = Turns()
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors of what a reader asks: float32, one row a text, each of length 1."""
-        return self._embed([self._query_prefix + text for text in texts])
+        return in_batches([self._query_prefix + text for text in texts], self._embed, self.dimension)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors of what is searched: float32, one row a text, each of length 1."""
-        return self._embed([self._passage_prefix + text for text in texts])
+        return in_batches([self._passage_prefix + text for text in texts], self._embed, self.dimension)
 
-    def _embed(self, texts: list[str]) -> Vectors:
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        with self._lock:
-            vectors = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        with self._turns.taken():
+            vectors = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
         return np.asarray(vectors, dtype=np.float32)
+
+
+class Turns:
+    """A lock that whoever waits gets next: a question is embedded between two batches of a long ingest."""
+
+    def __init__(self) -> None:
+        self._next, self._now = threading.Lock(), threading.Lock()
+
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[None]:
+        """Hold the lock for the length of a `with` block."""
+        with self._next:
+            self._now.acquire()
+        try:
+            yield
+        finally:
+            self._now.release()
+
+
+def in_batches(texts: Sequence[str], embed: Callable[[Sequence[str]], Vectors], dimension: int) -> Vectors:
+    """Vectors in the order of the texts, computed in batches of texts of like length, since a batch is padded to its longest."""
+    vectors = np.zeros((len(texts), dimension), dtype=np.float32)
+    by_length = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
+    for start in range(0, len(texts), BATCH_TEXTS):
+        batch = by_length[start : start + BATCH_TEXTS]
+        vectors[batch] = embed([texts[number] for number in batch])
+    return vectors
 
 
 def load_embedder() -> Embedder:

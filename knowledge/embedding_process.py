@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import threading
 from collections.abc import Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knowledge.embedding import EmbeddingModelError, load_embedder
+from knowledge.embedding import EmbeddingModelError, Turns, in_batches, load_embedder
 from knowledge.weights import WeightsUnavailableError
 
 Vectors = NDArray[np.float32]
@@ -29,7 +29,7 @@ class EmbedderProcess:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._turns = Turns()
         self._facts: tuple[str, int] | None = None
         self._start()
 
@@ -45,11 +45,11 @@ class EmbedderProcess:
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors of what a reader asks: float32, one row a text, each of length 1."""
-        return self._ask("embed_queries", texts)
+        return in_batches(texts, partial(self._ask, "embed_queries"), self.dimension)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors of what is searched: float32, one row a text, each of length 1."""
-        return self._ask("embed_passages", texts)
+        return in_batches(texts, partial(self._ask, "embed_passages"), self.dimension)
 
     def close(self) -> None:
         """End the child; it also ends by itself when this process does."""
@@ -64,7 +64,7 @@ class EmbedderProcess:
         far_end.close()
 
     def _loaded(self) -> tuple[str, int]:
-        with self._lock:
+        with self._turns.taken():
             return self._wait()
 
     def _wait(self) -> tuple[str, int]:
@@ -73,7 +73,7 @@ class EmbedderProcess:
         return self._facts
 
     def _ask(self, method: str, texts: Sequence[str]) -> Vectors:
-        with self._lock:
+        with self._turns.taken():
             try:
                 return self._exchange(method, texts)
             except (EOFError, OSError):

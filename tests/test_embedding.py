@@ -293,3 +293,34 @@ def test_the_real_model_agrees_with_its_own_engine_and_asks_no_network(monkeypat
     assert question @ twin == pytest.approx(0.8711, abs=0.005)
     assert question @ weather == pytest.approx(0.8323, abs=0.005)
     assert looked_up == []
+
+
+def test_vectors_come_back_in_the_order_of_the_texts_whatever_their_length() -> None:
+    texts = ["x" * length for length in [5, 1, 40, 3, *range(2, 90), 2]]
+    vectors = embedding.in_batches(texts, lambda batch: np.array([[len(t), 1] for t in batch], dtype=np.float32), 2)
+    assert vectors[:, 0].tolist() == [len(text) for text in texts]
+
+
+def test_a_question_is_embedded_between_two_batches_of_a_long_ingest() -> None:
+    turns, order = embedding.Turns(), list[str]()
+    begun, asking = threading.Event(), threading.Event()
+
+    def ingest() -> None:
+        for number in range(3):
+            with turns.taken():
+                order.append(f"batch {number}")
+                begun.set()
+                asking.wait(5)
+                while not turns._next.locked():  # until the question waits at the door
+                    time.sleep(0.001)
+                    if number:
+                        break
+
+    thread = threading.Thread(target=ingest)
+    thread.start()
+    begun.wait(5)
+    asking.set()
+    with turns.taken():
+        order.append("question")
+    thread.join()
+    assert order == ["batch 0", "question", "batch 1", "batch 2"]
