@@ -16,11 +16,11 @@ from assistant.evidence import Answer, Done, Event
 from assistant.intent import Span, open_classifier
 from assistant.llm import LanguageModel, ModelUnavailableError, connect_model
 from assistant.quantities import parse_quantities
-from ingest.builtin import builtin_passages
+from ingest.knowledge_base import KnowledgeBase, open_knowledge
 from knowledge import card_forms, instances, names, spellings, unknown_names
 from knowledge.catalog import load_catalog
 from knowledge.embedding import load_embedder
-from knowledge.index import Embedder, Index, IndexMismatchError, IndexMissingError, build_index, open_index
+from knowledge.index import Embedder
 from knowledge.names import link, normalise
 from knowledge.weights import home
 
@@ -30,8 +30,9 @@ log = logging.getLogger(__name__)
 class Advisor:
     """Answers questions. Safe to share between threads: answering keeps no state here."""
 
-    def __init__(self, resources: Resources):
+    def __init__(self, resources: Resources, knowledge: KnowledgeBase):
         self._having = resources
+        self.knowledge = knowledge
 
     @property
     def model(self) -> LanguageModel | None:
@@ -64,7 +65,7 @@ class Advisor:
         """Stop the model server if it is ours, and close the index."""
         if self._having.model:
             self._having.model.close()
-        self._having.index.close()
+        self.knowledge.close()
 
 
 def open_advisor(progress: Callable[[int, int], None] | None = None, embedder: Embedder | None = None) -> Advisor:
@@ -74,7 +75,8 @@ def open_advisor(progress: Callable[[int, int], None] | None = None, embedder: E
     """
     embedder = embedder or load_embedder()
     classifier = open_classifier(home() / "classifier", spans_of, embedder, linked_by=_linked_by())
-    return Advisor(Resources(load_catalog(), _open_index(embedder, progress), classifier, connect_model()))
+    knowledge = open_knowledge(home(), embedder, progress)
+    return Advisor(Resources(load_catalog(), knowledge.index, classifier, connect_model()), knowledge)
 
 
 def spans_of(text: str) -> tuple[str, list[Span]]:
@@ -84,15 +86,6 @@ def spans_of(text: str) -> tuple[str, list[Span]]:
     quantities = parse_quantities(text, names=[(item.start, item.end) for item in links])
     spans: list[Span] = [(item.start, item.end, item.kind) for item in links]
     return text, sorted(spans + [(q.start, q.end, q.kind) for q in quantities])
-
-
-def _open_index(embedder: Embedder, progress: Callable[[int, int], None] | None) -> Index:
-    folder, passages = home() / "index", builtin_passages()
-    try:
-        return open_index(folder, embedder, passages)
-    except (IndexMissingError, IndexMismatchError) as error:
-        log.info("building the index: %s", error)
-        return build_index(folder, passages, embedder, progress=progress)
 
 
 def _linked_by() -> list[Path]:

@@ -1,6 +1,6 @@
-"""The HTTP server: the page at "/", POST /api/ask, GET /healthz and GET /readyz, for this machine only.
+"""The HTTP server: the page at "/", POST /api/ask, the routes of knowledge_api.py, GET /healthz and GET /readyz.
 
-It checks what comes in and hands it on; it answers, renders and stores nothing itself. There is no login yet, so
+For this machine only. It checks what comes in and hands it on; it answers, renders and stores nothing itself. There is no login yet, so
 whatever address it listens on, only requests that name this machine as their host are served.
 
 Errors: ListenError (the address cannot be listened on), owner.IndexOwnedError (another process owns the index).
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Header
@@ -31,7 +31,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from assistant import owner
 from assistant.conversations import MAX_QUESTION_CHARACTERS, AdviceFailedError, Answerer, Conversations, converse
 from assistant.evidence import Done, Event
+from assistant.knowledge_api import add_routes
 from assistant.web import build_page, mount_page, stay_local
+from ingest.incoming import LARGEST_BYTES
+from ingest.knowledge_base import KnowledgeBase
 from knowledge.weights import home
 
 if TYPE_CHECKING:
@@ -73,7 +76,13 @@ class AskRequest(BaseModel):
     thread: str | None = Field(default=None, min_length=1, max_length=64, pattern=r"^[\w.-]+$")
 
 
-def serve(host: str, port: int, open_advisor: Callable[[], Answerer]) -> None:
+class Served(Answerer, Protocol):
+    """An advisor together with the knowledge base that it answers from; None for one without documents."""
+
+    knowledge: KnowledgeBase | None
+
+
+def serve(host: str, port: int, open_advisor: Callable[[], Served]) -> None:
     """Serve until interrupted: the page comes up first, then the advisor is opened, then the address is printed.
 
     Call it from the main thread; `port` 0 takes a free one. Raises ListenError, owner.IndexOwnedError, and whatever
@@ -82,7 +91,7 @@ def serve(host: str, port: int, open_advisor: Callable[[], Answerer]) -> None:
     stay_local()
     import uvicorn
 
-    def advisor() -> Answerer | None:
+    def advisor() -> Served | None:
         return opening.result() if opening.done() and not opening.exception() else None
 
     with owner.acquire() as ownership, _listen(host, port) as listener, ThreadPoolExecutor(1, "open-advisor") as loader:
@@ -98,7 +107,7 @@ def serve(host: str, port: int, open_advisor: Callable[[], Answerer]) -> None:
     opening.result()
 
 
-def create_app(advisor_provider: Callable[[], Answerer | None], conversations: Conversations) -> FastAPI:
+def create_app(advisor_provider: Callable[[], Served | None], conversations: Conversations) -> FastAPI:
     """The app with the page mounted; `advisor_provider` gives None while the advisor is still being loaded."""
     # No documentation pages: FastAPI's fetch their scripts from another host.
     app = FastAPI(title="gpu-advisor", docs_url=None, redoc_url=None, openapi_url=None)
@@ -125,6 +134,11 @@ def create_app(advisor_provider: Callable[[], Answerer | None], conversations: C
             )
         return _answer(events)
 
+    def knowledge() -> KnowledgeBase | None:
+        advisor = advisor_provider()
+        return advisor.knowledge if advisor else None
+
+    add_routes(app, knowledge, _loading)
     mount_page(app, build_page(advisor_provider, conversations))
     return app
 
@@ -178,7 +192,7 @@ def _url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _open_and_wait(server: uvicorn.Server, open_advisor: Callable[[], Answerer]) -> Answerer:
+def _open_and_wait(server: uvicorn.Server, open_advisor: Callable[[], Served]) -> Served:
     """The advisor, once the page is served too: only then may the address be announced."""
     advisor = open_advisor()
     while not (server.started or server.should_exit):
@@ -186,7 +200,7 @@ def _open_and_wait(server: uvicorn.Server, open_advisor: Callable[[], Answerer])
     return advisor
 
 
-def _announce(opened: Future[Answerer], server: uvicorn.Server, url: str) -> None:
+def _announce(opened: Future[Served], server: uvicorn.Server, url: str) -> None:
     if opened.cancelled() or opened.exception():
         server.should_exit = True
         return
@@ -206,9 +220,15 @@ def _refusal(scope: Scope) -> Response | None:
     length = headers.get("content-length", "")
     if not length.isdecimal():
         return _error(HTTPStatus.LENGTH_REQUIRED, _NO_LENGTH)
-    if int(length) > (MAX_API_BYTES if scope["path"].startswith("/api/") else MAX_PAGE_BYTES):
+    if int(length) > _most_bytes(scope["path"]):
         return _error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
     return None
+
+
+def _most_bytes(path: str) -> int:
+    if path == "/api/documents":
+        return LARGEST_BYTES
+    return MAX_API_BYTES if path.startswith("/api/") else MAX_PAGE_BYTES
 
 
 def _name(host: str) -> str:

@@ -1,4 +1,4 @@
-"""The command line: ask, calc, prices, specs, models, knowledge, serve.
+"""The command line: ask, calc, prices, specs, models, serve; knowledge and ingest stand in cli_knowledge.py.
 
 Parses arguments and prints; what it prints is made elsewhere. Heavy modules are imported by the command that needs
 them, so `--help` and `calc` are instant.
@@ -10,12 +10,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from assistant.cli_errors import fail, index_progress, said_plainly
+from assistant.cli_knowledge import ingest, knowledge_app
 
 if TYPE_CHECKING:
     from assistant.advisor import Advisor
@@ -27,10 +29,10 @@ app = typer.Typer(
 )
 prices_app = typer.Typer(no_args_is_help=True, help="租用价格 / rental prices")
 models_app = typer.Typer(no_args_is_help=True, help="模型文件 / model files")
-knowledge_app = typer.Typer(no_args_is_help=True, help="知识库 / the knowledge base")
 app.add_typer(prices_app, name="prices")
 app.add_typer(models_app, name="models")
 app.add_typer(knowledge_app, name="knowledge")
+app.command("ingest")(ingest)
 
 # Nothing phones home, and no hub is asked once the files are here.
 OFFLINE = {"ANONYMIZED_TELEMETRY": "False", "GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -57,7 +59,7 @@ def ask(
         _ask_file(file, out)
         return
     if not question.strip():
-        _fail('问题是空的，请写成 gpu-advisor ask "问题"。 / The question is empty: gpu-advisor ask "QUESTION".')
+        fail('问题是空的，请写成 gpu-advisor ask "问题"。 / The question is empty: gpu-advisor ask "QUESTION".')
     events = _events(question, thread)
     if as_json:
         typer.echo(_last(events).model_dump_json(indent=2))
@@ -90,7 +92,7 @@ def calc(
     try:
         typer.echo(calculate_json(name, _json_object(arguments or "{}"))[1].model_dump_json(indent=2))
     except ToolError as error:
-        _fail(str(error))
+        fail(str(error))
 
 
 @prices_app.command("show")
@@ -114,7 +116,7 @@ def prices_show(
         read_rate,
     )
 
-    with _said_plainly():
+    with said_plainly():
         try:
             if history:
                 typer.echo(history_table(gpus or [], provider, date.today()))
@@ -123,7 +125,7 @@ def prices_show(
                 gpus or [], provider, region, currency, rate=read_rate(rate), limit=None if as_json else MOST_SHOWN
             )
         except UnknownNameError as error:
-            _fail(str(error))
+            fail(str(error))
     typer.echo(offers_json(listing, date.today()) if as_json else offers_table(listing, date.today()))
 
 
@@ -140,14 +142,14 @@ def prices_import(
     from assistant.price_commands import import_file
     from ingest.price_formats import PriceFileError
 
-    with _said_plainly():
+    with said_plainly():
         try:
             text, taken = import_file(
                 file, provider=provider, currency=currency, as_of=as_of, allow_unusual=allow_unusual, dry_run=dry_run,
                 today=date.today(),
             )  # fmt: skip
         except PriceFileError as error:
-            _fail(str(error))
+            fail(str(error))
     typer.echo(text)
     if not taken:
         sys.exit(1)
@@ -159,11 +161,11 @@ def prices_undo() -> None:
     from assistant.price_commands import undo_import
     from knowledge.price_snapshots import NothingToUndoError
 
-    with _said_plainly():
+    with said_plainly():
         try:
             typer.echo(undo_import())
         except NothingToUndoError as error:
-            _fail(str(error))
+            fail(str(error))
 
 
 @prices_app.command("refresh")
@@ -175,11 +177,11 @@ def prices_refresh(
     from assistant.price_commands import refresh_prices
     from ingest.price_refresh import RefreshUnavailableError, UnknownProviderError
 
-    with _said_plainly():
+    with said_plainly():
         try:
             text, complete = refresh_prices(providers or [], dry_run=dry_run, today=date.today())
         except (RefreshUnavailableError, UnknownProviderError) as error:
-            _fail(str(error))
+            fail(str(error))
     typer.echo(text)
     if not complete:
         sys.exit(1)
@@ -199,24 +201,9 @@ def models_list() -> None:
 @models_app.command("pull")
 def models_pull() -> None:
     """Fetch the model files that are missing, and check them."""
-    with _said_plainly():
+    with said_plainly():
         for role, path in _pull_missing():
             typer.echo(f"{role}: {path}")
-
-
-@knowledge_app.command("rebuild")
-def knowledge_rebuild() -> None:
-    """Build the index anew beside the old one, check it and swap it in."""
-    from assistant.owner import acquire
-    from ingest.builtin import builtin_passages
-    from knowledge.embedding import load_embedder
-    from knowledge.index import build_index
-    from knowledge.weights import home
-
-    with _said_plainly(), acquire():
-        index = build_index(home() / "index", builtin_passages(), load_embedder(), progress=_progress)
-        typer.echo(f"{index.count()} passages")
-        index.close()
 
 
 @app.command()
@@ -237,7 +224,7 @@ def serve(
     port: Annotated[int, typer.Option(help="port to listen on")] = 7860,
 ) -> None:
     """Serve the page and the HTTP API."""
-    with _said_plainly():
+    with said_plainly():
         _pull_missing()
         from knowledge.embedding_process import EmbedderProcess
 
@@ -248,7 +235,7 @@ def serve(
         try:
             serve_app(host, port, lambda: _opened(embedder))
         except ListenError as error:
-            _fail(str(error))
+            fail(str(error))
 
 
 def _pull_missing() -> list[tuple[str, Path]]:
@@ -262,7 +249,7 @@ def _pull_missing() -> list[tuple[str, Path]]:
 def _opened(embedder: EmbedderProcess) -> Advisor:
     from assistant.advisor import open_advisor
 
-    advisor = open_advisor(_progress, embedder)
+    advisor = open_advisor(index_progress, embedder)
     advisor.warm_up_later()
     return advisor
 
@@ -273,7 +260,7 @@ def _events(question: str, thread: str) -> Iterator[Event]:
     from assistant.owner import acquire, current_owner, stream_over_http
     from knowledge.weights import home
 
-    with _said_plainly():
+    with said_plainly():
         owner = current_owner()
         if owner and owner.url:
             yield from stream_over_http(owner, question, (), thread or None)
@@ -281,7 +268,7 @@ def _events(question: str, thread: str) -> Iterator[Event]:
         with acquire():
             from assistant.advisor import open_advisor
 
-            advisor = open_advisor(_progress)
+            advisor = open_advisor(index_progress)
             try:
                 yield from converse(
                     advisor, question, (), store=Conversations(home() / "conversations.sqlite"), thread=thread or None
@@ -294,35 +281,8 @@ def _ask_file(file: Path, out: Path | None) -> None:
     """Every question of a JSON-lines file in one process; a bad line is named and nothing is answered."""
     from assistant.batch import answer_file
 
-    with _said_plainly():
-        answer_file(file, out, _progress)
-
-
-@contextmanager
-def _said_plainly() -> Iterator[None]:
-    """What the user or operator can mend ends the command with its own message, not with a traceback."""
-    from assistant.batch import BatchError
-    from assistant.conversations import AdviceFailedError
-    from assistant.owner import OwnerError
-    from knowledge.embedding import EmbeddingModelError
-    from knowledge.generation import IndexBrokenError
-    from knowledge.offer_store import SnapshotBrokenError
-    from knowledge.weights import WeightsUnavailableError
-
-    plain = (
-        BatchError,
-        OwnerError,
-        EmbeddingModelError,
-        IndexBrokenError,
-        SnapshotBrokenError,
-        WeightsUnavailableError,
-    )
-    try:
-        yield
-    except AdviceFailedError as error:
-        _fail(f"{error}\n{error.__cause__}" if isinstance(error.__cause__, plain) else str(error))
-    except plain as error:
-        _fail(str(error))
+    with said_plainly():
+        answer_file(file, out, index_progress)
 
 
 def _last(events: Iterator[Event]) -> Answer:
@@ -331,7 +291,7 @@ def _last(events: Iterator[Event]) -> Answer:
         if event.kind == "done":
             answer = event.answer
     if answer is None:
-        _fail("回答中断了。 / The answer broke off.")
+        fail("回答中断了。 / The answer broke off.")
     return answer
 
 
@@ -339,16 +299,7 @@ def _json_object(text: str) -> dict[str, Any]:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits
-        _fail(f"--json 不是 JSON / is not JSON ({error}): {text[:200]!r}")
+        fail(f"--json 不是 JSON / is not JSON ({error}): {text[:200]!r}")
     if not isinstance(given, dict):
-        _fail(f"--json 应是 JSON 对象 / must be a JSON object such as '{{\"hours\": 72}}', got {text[:200]!r}")
+        fail(f"--json 应是 JSON 对象 / must be a JSON object such as '{{\"hours\": 72}}', got {text[:200]!r}")
     return given
-
-
-def _progress(done: int, total: int) -> None:
-    typer.echo(f"\r索引 / index {done}/{total}", err=True, nl=done == total)
-
-
-def _fail(message: str) -> NoReturn:
-    typer.echo(message, err=True)
-    sys.exit(1)

@@ -144,6 +144,9 @@ class Ledger:
     def cite_gpu(self, gpu: Gpu) -> str:
         """Cite an accelerator with all that its row says."""
         title = self.say("加速卡规格表", "accelerator specifications")
+        own = gpu.row - len(self.catalog.shipped_gpus)  # the reader's own cards follow those of gpus.csv
+        if own > 0:
+            return self._cite("own_cards.csv", title, gpu.source, [(own, row_text(gpu_cells(gpu), self.language))])
         return self._cite("gpus.csv", title, gpu.source, [(gpu.row, row_text(gpu_cells(gpu), self.language))])
 
     def cite_model(self, model: Model) -> str:

@@ -112,12 +112,12 @@ def current_owner() -> Owner | None:
 
 def ask_over_http(owner: Owner, question: str, turns: Sequence[str] = (), thread: str | None = None) -> Answer:
     """Have the owner answer; raises OwnerFailedError with a sentence for the reader."""
-    with _client(owner) as client:
+    with http_client(owner) as client:
         try:
             response = client.post("/api/ask", json=_body(question, turns, thread))
         except httpx.HTTPError as error:
-            raise _unreachable(owner, error) from error
-        _check(owner, response)
+            raise unreachable(owner, error) from error
+        check(owner, response)
         return Answer.model_validate_json(response.content)
 
 
@@ -126,15 +126,15 @@ def stream_over_http(
 ) -> Iterator[Event]:
     """The same answer as events while they come; raises OwnerFailedError, also half-way."""
     accept = {"Accept": "text/event-stream"}
-    with _client(owner) as client:
+    with http_client(owner) as client:
         try:
             with client.stream("POST", "/api/ask", json=_body(question, turns, thread), headers=accept) as response:
                 if response.status_code != HTTPStatus.OK:
                     response.read()
-                _check(owner, response)
+                check(owner, response)
                 yield from _events(owner, response.iter_lines())
         except httpx.HTTPError as error:
-            raise _unreachable(owner, error) from error
+            raise unreachable(owner, error) from error
 
 
 def _path() -> Path:
@@ -174,7 +174,8 @@ def _read(handle: IO[str]) -> Owner | None:
     return Owner(pid=int(name["pid"]), url=name["url"])
 
 
-def _client(owner: Owner) -> httpx.Client:
+def http_client(owner: Owner) -> httpx.Client:
+    """A client of the owner's HTTP API. Raises IndexOwnedError if it serves none."""
     if owner.url is None:
         raise IndexOwnedError(
             f"知识库正被另一条命令使用（pid {owner.pid}），请稍后再试。 / "
@@ -188,7 +189,8 @@ def _body(question: str, turns: Sequence[str], thread: str | None) -> dict[str, 
     return {"question": question, "turns": list(turns), "thread": thread}
 
 
-def _check(owner: Owner, response: httpx.Response) -> None:
+def check(owner: Owner, response: httpx.Response) -> None:
+    """Raise OwnerFailedError with the owner's own sentence unless the response is a success."""
     if response.status_code == HTTPStatus.OK:
         return
     try:
@@ -210,7 +212,8 @@ def _events(owner: Owner, lines: Iterator[str]) -> Iterator[Event]:
             yield _EVENT.validate_json(data)
 
 
-def _unreachable(owner: Owner, error: httpx.HTTPError) -> OwnerFailedError:
+def unreachable(owner: Owner, error: httpx.HTTPError) -> OwnerFailedError:
+    """The error for an owner that cannot be reached or broke off."""
     return OwnerFailedError(
         f"{owner.url} 没有回应（{type(error).__name__}）。请检查 gpu-advisor serve 是否仍在运行。 / "
         f"{owner.url} did not answer ({type(error).__name__}). Check that gpu-advisor serve is still running."

@@ -1,4 +1,4 @@
-"""`python -m evals [answers|intents|retrieval ...] [--limit N] [--model none]`: measure, print Markdown tables.
+"""`python -m evals [answers|intents|retrieval ...] [--limit N] [--model none] [--half all]`: measure, print Markdown tables.
 
 `python -m evals golden FILE.csv`: a file of published values against the calculators, row by row.
 
@@ -27,19 +27,27 @@ class Task(StrEnum):
     RETRIEVAL = "retrieval"
 
 
+class Half(StrEnum):
+    """Which retrieval cases are scored."""
+
+    TUNE = "tune"
+    ALL = "all"
+
+
 def main(
     tasks: Annotated[list[Task] | None, typer.Argument(help="default: all")] = None,
     limit: Annotated[int, typer.Option(min=0, help="so many cases of each task, spread over the file; 0: all")] = 0,
     model: Annotated[
         str, typer.Option(help="none: answers without prose; or a model of the server at LLM_BASE_URL")
     ] = "",
+    half: Annotated[Half, typer.Option(help="retrieval: `all` scores the held-out half too")] = Half.TUNE,
 ) -> None:
     """Run the eval tasks and print their tables. `golden FILE.csv` compares a file of published values instead."""
     if model and model != "none":
         if not os.environ.get("LLM_BASE_URL"):
             raise typer.BadParameter(f"--model {model!r} needs LLM_BASE_URL, the address of the server that has it")
         os.environ["LLM_MODEL"] = model
-    _run(tasks or list(Task), limit, prose=model != "none")
+    _run(tasks or list(Task), limit, half, prose=model != "none")
 
 
 def golden(
@@ -58,10 +66,12 @@ def golden(
         raise typer.Exit(1)
 
 
-def _run(tasks: list[Task], limit: int, *, prose: bool) -> None:
+def _run(tasks: list[Task], limit: int, half: Half, *, prose: bool) -> None:
     from assistant.advisor import Advisor, open_advisor
     from assistant.owner import IndexOwnedError, acquire
     from evals import answers, intents, retrieval
+    from knowledge.embedding import load_embedder
+    from knowledge.weights import home
 
     try:
         ownership = acquire()
@@ -69,13 +79,16 @@ def _run(tasks: list[Task], limit: int, *, prose: bool) -> None:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
     with ownership:
-        advisor = open_advisor()
+        embedder = load_embedder()
+        advisor = open_advisor(None, embedder)
         having = advisor._having
-        asked = advisor if prose else Advisor(replace(having, model=None))
+        asked = advisor if prose else Advisor(replace(having, model=None), advisor.knowledge)
         runs = {
             Task.ANSWERS: lambda: answers.run(asked, limit, _progress),
             Task.INTENTS: lambda: intents.run(having.classifier, limit, _progress),
-            Task.RETRIEVAL: lambda: retrieval.run(having.index, limit, _progress),
+            Task.RETRIEVAL: lambda: retrieval.run(
+                embedder, home() / "evals" / "retrieval-index", limit, _progress, half.value
+            ),
         }
         try:
             for task in tasks:

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from ingest.rows import TABLES, BuiltinFormatError, Sources, read_rows, table_passages, width
+from ingest.rows import MAX_WIDTH, TABLES, BuiltinFormatError, Sources, read_rows, table_passages, width
 from ingest.table_passages import table_and_price_passages
 from knowledge.passage import Language, Passage
 
@@ -20,9 +20,6 @@ Kind = Literal["text", "gap"]
 LANGUAGES: dict[str, Language] = {"zh": "zh", "en": "en"}
 KINDS: dict[str, Kind] = {"text": "text", "gap": "gap"}
 
-# A Chinese character counts 2. So a passage is at most 700 Chinese characters or 1,400 Latin ones, about
-# 450 and 350 tokens: e5 reads no more than 512.
-MAX_WIDTH = 1400
 FRONT_MATTER = ("title", "language", "topic", "source", "kind")
 SECTION_SOURCE = re.compile(r"<!--\s*source:\s*(.+?)\s*-->\n?")
 

@@ -70,7 +70,7 @@ class Rejected:
 class PriceFile:
     """All lines as text: the columns CELLS and `line` (of the file, the heading is line 1).
 
-    `format` is own, skypilot or gpuhunt; `cpu_only` counts lines of instances without a GPU, which are no prices of one.
+    `format` is own, skypilot, gpuhunt or table (in a document); `cpu_only` counts lines of instances without a GPU.
     """
 
     cells: pa.Table

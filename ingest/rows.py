@@ -18,6 +18,10 @@ from knowledge.passage import Language, Passage
 
 Row = dict[str, str]
 
+# The widest passage. A Chinese character counts 2 (see `width`), so that is 700 Chinese characters or 1,400 Latin ones,
+# about 450 and 350 tokens: e5 reads no more than 512.
+MAX_WIDTH = 1400
+
 LANGUAGES: tuple[Language, Language] = ("zh", "en")
 NOT_STATED = ("未注明", "not stated")
 NAMED: dict[str, Kind] = {"provider": "provider", "gpu": "gpu", "method": "method"}  # columns that hold names.csv keys

@@ -13,6 +13,8 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
+from knowledge.own_cards import own_gpus
+
 TABLE = Path(__file__).parent / "tables" / "gpus.csv"
 REACH_CHARACTERS = 30  # how far before a name its marks are looked for
 MOST_MARKS = 4
@@ -123,15 +125,25 @@ def read_marks(words: Iterable[str]) -> Marks:
 
 @cache
 def all_forms() -> tuple[CardForm, ...]:
-    """All rows of gpus.csv."""
+    """All rows of gpus.csv, and the reader's own cards behind them."""
     with TABLE.open(encoding="utf-8", newline="") as file:
-        return tuple(
+        shipped = tuple(
             CardForm(
                 row["name"], tuple(row["families"].split(";")), row["variant"] == "modded", row["form_factor"],
                 row["memory_type"], _range(row["memory"]),
             )
             for row in csv.DictReader(file)
         )  # fmt: skip
+    return shipped + tuple(
+        CardForm(gpu.name, gpu.families, False, gpu.form_factor, gpu.memory_type, gpu.memory and (gpu.memory.low, gpu.memory.high))
+        for gpu in own_gpus(len(shipped))
+    )
+
+
+def forget_forms() -> None:
+    """Read all forms anew at their next use: own cards have come or gone."""
+    all_forms.cache_clear()
+    _forms_by_family.cache_clear()
 
 
 def _walk_back(folded: str, floor: int, start: int) -> Marks:

@@ -17,6 +17,7 @@ from typing import Literal
 from knowledge import hardware
 from knowledge.hardware import Gpu, Model, Rate
 from knowledge.offers import Offer, OfferFilter, OfferTable, load_offers, staleness
+from knowledge.own_cards import own_gpus
 from knowledge.price_snapshots import current
 from knowledge.table_rows import TABLES, CatalogError, decimal, integer, one_of, read_table
 
@@ -124,9 +125,14 @@ class Catalog:
     training_runs: tuple[TrainingRun, ...]
     memory_advice: tuple[MemoryAdvice, ...]
     speedups: tuple[Speedup, ...]
-    gpus: tuple[Gpu, ...]
+    shipped_gpus: tuple[Gpu, ...]
     models: tuple[Model, ...]
     rates: tuple[Rate, ...]
+
+    @property
+    def gpus(self) -> tuple[Gpu, ...]:
+        """The accelerators of gpus.csv, and behind them the reader's own cards of this moment."""
+        return self.shipped_gpus + own_gpus(len(self.shipped_gpus))
 
     def find_offers(
         self,
@@ -234,7 +240,7 @@ def load_catalog(folder: Path = TABLES) -> Catalog:
         training_runs=read_table(folder / "training_runs.csv", _run),
         memory_advice=read_table(folder / "memory_advice.csv", _advice),
         speedups=read_table(folder / "speedups.csv", _speedup),
-        gpus=read_table(folder / "gpus.csv", hardware.gpu),
+        shipped_gpus=read_table(folder / "gpus.csv", hardware.gpu),
         models=read_table(folder / "models.csv", hardware.model),
         rates=read_table(folder / "rates.csv", hardware.rate),
     )

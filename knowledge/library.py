@@ -34,7 +34,7 @@ class Document:
     """One document as listed.
 
     `id` follows from `origin` (a path, or the name of an upload), so a changed file replaces its former version.
-    `version` names what the index holds of it; `sha256` is of the file's bytes, `readers` the version of the code
+    `version` names what the index holds of it, `table_rows` counts rows of data; `sha256` is of the file's bytes, `readers` the version of the code
     that read them. `added_at` is an ISO time in UTC.
     """
 

@@ -19,8 +19,9 @@ from typing import Literal
 from opencc import OpenCC
 from rapidfuzz.distance import OSA
 
-from knowledge.card_forms import beside, matching
+from knowledge.card_forms import beside, forget_forms, matching
 from knowledge.instances import find_instances
+from knowledge.own_cards import own_forms, own_names
 from knowledge.spellings import Finder, Spelling, finder, fold, name_pattern, squeeze
 from knowledge.unknown_names import provider_places, unknown_names
 
@@ -38,20 +39,7 @@ LETTERS = re.compile(r"[a-z]+")
 SPLIT_CODE = re.compile(r"(?<![A-Za-z0-9-])(?<!\d )(?:[AaHhVvBbPp]-|[HV] )(?:[1-9]00|40)(?![A-Za-z0-9])(?!\.\d)")
 # Words one slip away from a name that mean something else.
 NO_SLIPS = frozenset(
-    {
-        "akasha",
-        "collab",
-        "falcons",
-        "lambda",
-        "lambdas",
-        "lamda",
-        "maxpool",
-        "oracles",
-        "verdad",
-        "verde",
-        "verdi",
-        "versa",
-    }
+    re.findall(r"\w+", "akasha collab falcons lambda lambdas lamda maxpool oracles verdad verde verdi versa")
 )
 # Families of models whose slips are forgiven where a generation or size follows: qwem 7b.
 SLIPPERY_FAMILIES = (
@@ -142,7 +130,24 @@ def model_name(key: str) -> str | None:
 
 @cache
 def all_names() -> tuple[Name, ...]:
-    """All rows of names.csv."""
+    """All rows of names.csv, and the reader's own cards by the spellings that no row has."""
+    keys = {squeeze(name.key) for name in _shipped_names()}
+    taken = {squeeze(alias) for name in _shipped_names() for alias in (*name.aliases, *name.shared)}
+    own = ((key, tuple(a for a in aliases if squeeze(a) not in taken)) for key, aliases in own_names().items())
+    return _shipped_names() + tuple(
+        Name("gpu", key, key, key, aliases) for key, aliases in own if aliases and squeeze(key) not in keys
+    )
+
+
+def forget() -> None:
+    """Read all names anew at their next use, as a new process does: own cards have come or gone."""
+    for kept in (all_names, _own_families, _slip_targets, _by_key, _by_alias, _finder):
+        kept.cache_clear()
+    forget_forms()
+
+
+@cache
+def _shipped_names() -> tuple[Name, ...]:
     with TABLE.open(encoding="utf-8", newline="") as file:
         return tuple(
             Name(
@@ -155,6 +160,11 @@ def all_names() -> tuple[Name, ...]:
             )
             for row in csv.DictReader(file)
         )
+
+
+@cache
+def _own_families() -> frozenset[str]:
+    return frozenset(own_names())
 
 
 def _spelt(text: str, folded: str, found: Sequence[Link]) -> list[Link]:
@@ -294,7 +304,9 @@ def _with_forms(folded: str, links: Sequence[Link]) -> list[Link]:
         ceiling = links[at + 1].start if at + 1 < len(links) else len(folded)
         if item.kind == "gpu" and not item.forms:
             marks = beside(folded, (item.start, item.end), (floor, ceiling))
-            item = replace(item, forms=matching(item.key, marks) if marks else ())
+            forms = matching(item.key, marks) if marks else ()
+            own = item.key in _own_families()
+            item = replace(item, forms=own_forms(item.key, item.text, marks.sizes) if own else forms)
             floor = marks.end
         else:
             floor = item.end

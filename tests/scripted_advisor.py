@@ -18,6 +18,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from assistant.evidence import Answer, Call, Card, Citation, Done, Event, Figure, Language, Prose, Timings, Working
+from ingest.knowledge_base import KnowledgeBase
 
 Script = Callable[[str, Sequence[str]], Iterator[Event]]
 
@@ -27,6 +28,8 @@ TIMINGS = Timings(understand=12.0, first_event=40.0, total=55.0)
 
 class ScriptedAdvisor:
     """Plays `script` for each question and remembers what it was asked."""
+
+    knowledge: KnowledgeBase | None = None
 
     def __init__(self, script: Script | None = None) -> None:
         self.script = script or echo

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.builtin import MAX_WIDTH, builtin_passages, split
-from ingest.rows import TABLES, BuiltinFormatError, width
+from ingest.builtin import builtin_passages, split
+from ingest.rows import MAX_WIDTH, TABLES, BuiltinFormatError, width
 from knowledge.passage import Passage
 
 TABLE_FOLDER = Path(__file__).parents[1] / "knowledge" / "tables"

@@ -5,18 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import knowledge.index as index_module
+import knowledge.open_index as open_module
+from knowledge.dense_store import DenseStore
 from knowledge.generation import read_manifest
 from knowledge.index import (
     Hit,
@@ -24,10 +29,12 @@ from knowledge.index import (
     IndexBrokenError,
     IndexMismatchError,
     IndexMissingError,
+    IndexOutdatedError,
     Passage,
     Vectors,
     build_index,
     open_index,
+    refresh_index,
 )
 
 
@@ -49,6 +56,17 @@ class HashEmbedder:
         for character in "" if self.flat else text.lower():
             vector[hashlib.sha256(character.encode()).digest()[0] % 32] += 1
         return vector / np.linalg.norm(vector)
+
+
+@dataclass(frozen=True)
+class CountingEmbedder(HashEmbedder):
+    """Remembers every text of a passage that it is given."""
+
+    embedded: list[str] = field(default_factory=list)
+
+    def embed_passages(self, texts: list[str]) -> Vectors:
+        self.embedded.extend(texts)
+        return self.embed_queries(texts)
 
 
 def passage(number: int, language: str, section: str, text: str, **changes: str | None) -> Passage:
@@ -93,7 +111,7 @@ def topics(hits: list[Hit]) -> list[str]:
 
 
 def test_every_passage_comes_back_as_it_went_in(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_module, "PAGE", 2)  # several pages
+    monkeypatch.setattr(open_module, "READ_AT_ONCE", 2)  # several pages
     assert sorted(index.passages(), key=lambda each: each.id) == sorted(PASSAGES, key=lambda each: each.id)
     assert [index.passage(each.id) for each in PASSAGES] == PASSAGES
 
@@ -158,7 +176,7 @@ def test_rows_of_one_table_do_not_crowd_out_the_text_that_explains_them(folder: 
             number,
             "zh",
             "某云 A100",
-            "GPU = A100; 地域 = 未注明",
+            f"GPU = A100; 地域 = 未注明; 价格 = {number}",
             id=f"r{number}",
             topic=f"offers#{number}",
             kind="row",
@@ -225,13 +243,30 @@ def test_another_tokenizer_or_format_is_refused(
     folder: Path, index: Index, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(index_module, name, "next")
-    with pytest.raises(IndexMismatchError):
-        open_index(folder, HashEmbedder())
+    with pytest.raises(IndexMismatchError) as caught:
+        open_index(folder, HashEmbedder(), PASSAGES)
+    assert not isinstance(caught.value, IndexOutdatedError)
+
+
+def test_another_splitter_is_refused_although_the_built_in_passages_are_the_same(folder: Path, index: Index) -> None:
+    with pytest.raises(IndexMismatchError, match="splitter='2'"):
+        open_index(folder, HashEmbedder(), PASSAGES, splitter="2")
+
+
+def test_a_manifest_of_the_first_format_is_out_of_date_not_broken(folder: Path) -> None:
+    folder.mkdir()
+    made = {"embedder": "hash-1", "tokenizer": "2", "passage_format": "1", "passages": "0" * 64}
+    manifest = {"generation": "generation-1-0", "count": 205, "fingerprint": made}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(IndexMismatchError, match="passage_format='1'"):
+        open_index(folder, HashEmbedder(), PASSAGES)
+    build_index(folder, PASSAGES, HashEmbedder()).close()
+    open_index(folder, HashEmbedder(), PASSAGES).close()
 
 
 def test_changed_documents_are_noticed_only_when_shown(folder: Path, index: Index) -> None:
     changed = [replace(PASSAGES[0], text="GPU 是显卡。"), *PASSAGES[1:]]
-    with pytest.raises(IndexMismatchError):
+    with pytest.raises(IndexOutdatedError, match="gpu-advisor knowledge rebuild"):
         open_index(folder, HashEmbedder(), changed)
     open_index(folder, HashEmbedder(), list(reversed(PASSAGES))).close()  # the order is no change
     open_index(folder, HashEmbedder()).close()
@@ -242,15 +277,63 @@ def test_a_rebuild_replaces_old_passages_and_files_do_not_pile_up(folder: Path, 
         build_index(folder, PASSAGES[:count], HashEmbedder(f"hash-{count}")).close()
     with open_index(folder, HashEmbedder("hash-2"), PASSAGES[:2]) as rebuilt:
         assert set(topics(rebuilt.search("Falcon-40B 显存", language="zh"))) == {"doc#1"}
-    assert len(list(folder.glob("generation-*"))) == 2  # the valid one and the one before
+    assert len(list(folder.glob("generation-*"))) == 1
 
 
-def test_the_old_index_still_answers_while_and_after_it_is_replaced(folder: Path, index: Index) -> None:
+def test_the_old_index_still_answers_while_it_is_replaced(folder: Path, index: Index) -> None:
     expected = index.search("Falcon", language="zh")
-    with build_index(folder, PASSAGES[:2], HashEmbedder()):
-        with ThreadPoolExecutor(4) as pool:
-            found = list(pool.map(lambda _: index.search("Falcon", language="zh"), range(20)))
-        assert found == [expected] * 20
+    found: list[list[Hit]] = []
+
+    def search(*_: int) -> None:
+        found.append(index.search("Falcon", language="zh"))
+
+    build_index(folder, PASSAGES[:2], HashEmbedder(), progress=search).close()
+    assert found == [expected]
+
+
+def test_a_rebuild_embeds_only_texts_that_are_new_unless_the_model_is(folder: Path, index: Index) -> None:
+    edited = [replace(PASSAGES[0], text="GPU 是显卡。", locator="elsewhere"), *PASSAGES[1:]]
+    counting = CountingEmbedder()
+    with build_index(folder, edited, counting) as rebuilt:
+        assert counting.embedded == ["标题\nGPU 是什么\nGPU 是显卡。"]
+        assert rebuilt.passage(edited[0].id) == edited[0]
+    other = CountingEmbedder(fingerprint="hash-2")
+    build_index(folder, edited, other).close()
+    assert len(other.embedded) == len(edited)
+
+
+def test_a_rebuild_over_a_damaged_store_embeds_everything_again(folder: Path, index: Index) -> None:
+    index.close()
+    _spoil_a_page(folder)
+    counting = CountingEmbedder()
+    with build_index(folder, PASSAGES, counting) as rebuilt:
+        rebuilt.verify()
+    assert len(counting.embedded) == len(PASSAGES)
+
+
+def test_an_outdated_index_is_refreshed_in_place_and_documents_stay(folder: Path) -> None:
+    document = [passage(7, "en", "Rack", "The rack holds eight servers.")]
+    build_index(folder, PASSAGES, HashEmbedder(), documents=[("v1", document)]).close()
+    edited = [replace(PASSAGES[0], text="GPU 是显卡。"), *PASSAGES[2:]]
+    counting = CountingEmbedder()
+    with refresh_index(folder, counting, edited, live=["v1"]) as refreshed:
+        assert len(counting.embedded) == 1
+        assert refreshed.versions() == {"builtin": 5, "v1": 1}
+        assert sorted(each.id for each in refreshed.passages()) == sorted(each.id for each in [*edited, *document])
+    with open_index(folder, HashEmbedder(), edited, live=["v1"]) as opened:
+        assert opened.count() == 6
+        assert topics(opened.search("rack servers", language="en"))[0] == "doc#7"
+
+
+def test_documents_are_built_in_beside_the_built_in_passages_and_progress_grows(folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    documents = [(f"v{n}", iter([passage(n, "en", f"Rack {n}", f"Rack {n} holds servers.")])) for n in (7, 8)]
+    with build_index(
+        folder, PASSAGES, HashEmbedder(), documents=documents, progress=lambda done, total: seen.append((done, total))
+    ) as built:
+        assert built.versions() == {"builtin": 6, "v7": 1, "v8": 1}
+        assert {"doc#7", "doc#8"} <= set(topics(built.search("Rack 7 and 8", language="en")))
+    assert seen == [(6, 6), (7, 7), (8, 8)]
 
 
 @pytest.mark.parametrize(("passages", "message"), [([], "no passages"), ([PASSAGES[0], PASSAGES[0]], "doc.zh#1")])
@@ -263,7 +346,7 @@ def test_nothing_or_one_thing_twice_is_refused_before_anything_is_written(
 
 
 def test_progress_reaches_the_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_module, "BATCH", 4)
+    monkeypatch.setattr(open_module, "WRITTEN_AT_ONCE", 4)
     seen: list[tuple[int, int]] = []
     build_index(folder, PASSAGES, HashEmbedder(), progress=lambda done, total: seen.append((done, total))).close()
     assert seen == [(4, 6), (6, 6)]
@@ -273,13 +356,14 @@ KILLED_BUILD = """
 import os, sys
 from pathlib import Path
 import knowledge.index as index_module
+import knowledge.open_index as open_module
 from test_index import PASSAGES, HashEmbedder
 
 def die(*_): os._exit(9)
 
 step, folder = sys.argv[1], Path(sys.argv[2])
 if step == "while writing":
-    index_module.BATCH = 2
+    open_module.WRITTEN_AT_ONCE = 2
     index_module.build_index(folder, PASSAGES[:4], HashEmbedder("new"), progress=die)
 setattr(index_module, {"before the check": "_check", "before the swap": "write_manifest"}[step], die)
 index_module.build_index(folder, PASSAGES[:4], HashEmbedder("new"))
@@ -340,30 +424,28 @@ def _lose_generation(folder: Path) -> None:
     _generation(folder).rename(folder / "elsewhere")
 
 
-def _spoil_keywords(folder: Path) -> None:
-    (_generation(folder) / "keywords.sqlite").write_bytes(b"not a database" * 500)
+def _spoil_store(folder: Path) -> None:
+    (_generation(folder) / "passages.sqlite").write_bytes(b"not a database" * 500)
 
 
-def _lose_keywords(folder: Path) -> None:
-    (_generation(folder) / "keywords.sqlite").unlink()
+def _lose_store(folder: Path) -> None:
+    (_generation(folder) / "passages.sqlite").unlink()
 
 
-def _spoil_chroma(folder: Path) -> None:
-    (_generation(folder) / "chroma" / "chroma.sqlite3").write_bytes(b"not a database" * 500)
+def _spoil_a_page(folder: Path) -> None:
+    store = _generation(folder) / "passages.sqlite"
+    content = bytearray(store.read_bytes())
+    content[len(content) // 2 :] = b"x" * (len(content) - len(content) // 2)
+    store.write_bytes(content)
 
 
-def _lose_chroma(folder: Path) -> None:
-    (_generation(folder) / "chroma" / "chroma.sqlite3").unlink()
-
-
-def _other_count(folder: Path) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "count": 7}))
+def _lose_passages(folder: Path) -> None:
+    with closing(sqlite3.connect(_generation(folder) / "passages.sqlite")) as store, store:
+        store.execute("DELETE FROM passages WHERE id = 'doc.zh#3'")
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [_spoil_manifest, _lose_generation, _spoil_keywords, _lose_keywords, _spoil_chroma, _lose_chroma, _other_count],
+    "damage", [_spoil_manifest, _lose_generation, _spoil_store, _lose_store, _spoil_a_page, _lose_passages]
 )
 def test_damage_is_reported_never_read_as_empty_and_a_rebuild_mends_it(
     folder: Path, index: Index, damage: Callable[[Path], None]
@@ -377,14 +459,84 @@ def test_damage_is_reported_never_read_as_empty_and_a_rebuild_mends_it(
         assert topics(mended.search("Falcon", language="zh"))[0] == "doc#2"
 
 
+def _chroma(folder: Path) -> Path:
+    (found,) = _generation(folder).glob("chroma*")
+    return found
+
+
+def _spoil_chroma(folder: Path) -> None:
+    (_chroma(folder) / "chroma.sqlite3").write_bytes(b"not a database" * 500)
+
+
+def _lose_chroma_file(folder: Path) -> None:
+    (_chroma(folder) / "chroma.sqlite3").unlink()
+
+
+def _lose_chroma(folder: Path) -> None:
+    shutil.rmtree(_chroma(folder))
+
+
+def _chroma_was_being_written(folder: Path) -> None:
+    with closing(sqlite3.connect(_generation(folder) / "passages.sqlite")) as store, store:
+        assert store.execute("UPDATE facts SET value = 'no' WHERE name = 'dense_is_whole'").rowcount == 1
+
+
+def _chroma_lacks_one(folder: Path) -> None:
+    with closing(DenseStore(_chroma(folder))) as dense:
+        dense.remove([3])
+
+
+def _chroma_has_another(folder: Path) -> None:
+    with closing(DenseStore(_chroma(folder))) as dense:
+        dense.remove([3])
+        dense.add([99], np.eye(32, dtype=np.float32)[:1])
+
+
+def _chroma_has_other_vectors(folder: Path) -> None:
+    with closing(DenseStore(_chroma(folder))) as dense:
+        dense.remove([3])
+        dense.add([3], np.eye(32, dtype=np.float32)[:1])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _spoil_chroma, _lose_chroma_file, _lose_chroma, _chroma_was_being_written, _chroma_lacks_one,
+        _chroma_has_another, _chroma_has_other_vectors,
+    ],
+)  # fmt: skip
+def test_damage_to_chroma_is_mended_at_opening_from_the_vectors_in_sqlite(
+    folder: Path, index: Index, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    expected = index.search("Falcon", language="zh")
+    before = _chroma(folder)
+    index.close()
+    damage(folder)
+    counting = CountingEmbedder()
+    with open_index(folder, counting, PASSAGES) as mended:
+        assert mended.search("Falcon", language="zh") == expected
+        assert mended.search("Falcon", language="zh", rank="dense")
+        mended.verify()
+    assert counting.embedded == []
+    assert _chroma(folder) != before
+    assert "made again" in caplog.text
+    caplog.clear()
+    open_index(folder, counting, PASSAGES).close()
+    assert caplog.text == ""
+
+
 def test_stores_that_drift_apart_are_an_error_not_a_shorter_list(index: Index) -> None:
-    index._collection.delete(ids=["doc.zh#3"])
-    with pytest.raises(IndexBrokenError, match="Chroma"):
-        index.search("gn7.2xlarge32", language="zh")
-    with pytest.raises(IndexBrokenError, match="5 passages and the keyword index 6"):
-        index.count()
-    index._keywords.delete(["doc.zh#3", "doc.zh#2"])
-    with pytest.raises(IndexBrokenError, match="keyword index holds 4 of 5"):
+    index._dense.remove([3])
+    with pytest.raises(IndexBrokenError, match="Chroma holds 5 passages and SQLite 6"):
+        index.verify()
+    index._store.remove([3])
+    with pytest.raises(IndexBrokenError, match="5 of 6 passages of 'builtin'"):
+        index.verify()
+
+
+def test_a_chroma_that_finds_nothing_is_an_error(index: Index) -> None:
+    index._dense.remove(range(1, 7))
+    with pytest.raises(IndexBrokenError, match="none of 6 passages"):
         index.search("Falcon", language="zh")
 
 
