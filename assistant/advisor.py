@@ -22,6 +22,7 @@ from knowledge.catalog import load_catalog
 from knowledge.embedding import load_embedder
 from knowledge.index import Embedder
 from knowledge.names import link, normalise
+from knowledge.reranking import load_reranker
 from knowledge.weights import home
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,9 @@ def open_advisor(progress: Callable[[int, int], None] | None = None, embedder: E
     """
     embedder = embedder or load_embedder()
     classifier = open_classifier(home() / "classifier", spans_of, embedder, linked_by=_linked_by())
+    reranker = load_reranker()
     knowledge = open_knowledge(home(), embedder, progress)
+    knowledge.index.reranker = reranker
     return Advisor(Resources(load_catalog(), knowledge.index, classifier, connect_model()), knowledge)
 
 

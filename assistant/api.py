@@ -79,7 +79,8 @@ class AskRequest(BaseModel):
 class Served(Answerer, Protocol):
     """An advisor together with the knowledge base that it answers from; None for one without documents."""
 
-    knowledge: KnowledgeBase | None
+    @property
+    def knowledge(self) -> KnowledgeBase | None: ...
 
 
 def serve(host: str, port: int, open_advisor: Callable[[], Served]) -> None:

@@ -24,6 +24,7 @@ def said_plainly() -> Iterator[None]:
     from knowledge.library import LibraryBrokenError, UnknownDocumentError
     from knowledge.offer_store import SnapshotBrokenError
     from knowledge.own_cards import OwnCardsBrokenError
+    from knowledge.reranking import RerankerError
     from knowledge.weights import WeightsUnavailableError
 
     plain = (
@@ -35,6 +36,7 @@ def said_plainly() -> Iterator[None]:
         UnknownDocumentError,
         SnapshotBrokenError,
         OwnCardsBrokenError,
+        RerankerError,
         WeightsUnavailableError,
     )
     try:

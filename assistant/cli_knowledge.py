@@ -93,7 +93,7 @@ def status(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
     if as_json:
         typer.echo(json.dumps(asdict(state), ensure_ascii=False, indent=2))
         return
-    typer.echo(f"内置段落 / built-in passages: {state.builtin_passages}")
+    typer.echo(f"内置段落和问法 / built-in passages and questions: {state.builtin_passages}")
     typer.echo(f"导入文档 / documents: {state.documents} ({state.document_passages} 段 / passages)")
     typer.echo(f"向量模型 / embedding model: {state.embedder}")
     typer.echo(f"{state.folder}: {state.size_bytes / 2**20:.1f} MiB")

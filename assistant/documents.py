@@ -15,7 +15,9 @@ from assistant.understand import Request
 from knowledge.index import Hit, Index, Passage
 from knowledge.names import all_names, link, normalise
 
-LEAST_SCORE = 0.25  # below it nothing was found; see evals/RESULTS.md
+LEAST_SCORE = (
+    0.32  # below it nothing was found: refuses 12 of 13 foreign questions of the tuning half, see evals/RESULTS.md
+)
 CLOSE = 0.85  # a passage scoring this share of the best one is quoted beside it
 RELATED = 0.6  # and this share, where text stands in for a row or beside a gap
 MOST_QUOTED = 2

@@ -21,6 +21,9 @@ LANGUAGES: dict[str, Language] = {"zh": "zh", "en": "en"}
 KINDS: dict[str, Kind] = {"text": "text", "gap": "gap"}
 
 FRONT_MATTER = ("title", "language", "topic", "source", "kind")
+# Questions that a section answers, in other words than its own. They were written by someone who knew the documents
+# and not the questions of evals/, so that those still measure.
+SECTION_ASKED = re.compile(r"<!-- asked: (.+?) -->\n?")
 SECTION_SOURCE = re.compile(r"<!--\s*source:\s*(.+?)\s*-->\n?")
 
 
@@ -103,7 +106,10 @@ def _document_passages(document: Document, sources: Sources) -> Iterator[Passage
     for number, (heading, body) in enumerate(document.sections, start=1):
         override = SECTION_SOURCE.match(body)
         source = override[1] if override else document.source
-        for part, text in enumerate(split(body[override.end() :].strip() if override else body), start=1):
+        body = body[override.end() :].strip() if override else body
+        questions = SECTION_ASKED.match(body)
+        asked = "\n".join(question.strip() for question in questions[1].split("|")) if questions else ""
+        for part, text in enumerate(split(body[questions.end() :].strip() if questions else body), start=1):
             yield Passage(
                 id=f"{document.topic}.{document.language}#{number}" + (f".{part}" if part > 1 else ""),
                 topic=f"{document.topic}#{number}",
@@ -115,6 +121,7 @@ def _document_passages(document: Document, sources: Sources) -> Iterator[Passage
                 locator=f"documents/{document.file} § {heading}",
                 as_of=sources.as_of(source),
                 kind=document.kind,
+                asked=asked if part == 1 else "",
             )
 
 

@@ -1,6 +1,6 @@
 """The tables of a parsed file with what stands around them, ready to be read as prices or as specifications.
 
-Numbers every grid of the file from 1 in reading order, whether anything is recognised in it or not. It recognises
+Numbers every table of the file from 1 in reading order, whether anything is recognised in it or not. It recognises
 nothing itself. FileRefusedError of grids.py passes through.
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ingest.blocks import Block, Grid, Heading, Parsed, Place, Text
+from ingest.grid_parts import parts_of
 from ingest.grids import tabulate
 
 LONGEST_LABEL = 160  # a longer paragraph before a table is no label of it
@@ -47,9 +48,11 @@ def document_tables(parsed: Parsed) -> Iterator[DocumentTable]:
     number, heading, before = 0, "", ""
     for block in parsed.blocks:
         if isinstance(block, Grid):
-            number += 1
-            if found := _table(number, block, before, tuple(filter(None, (heading, parsed.title)))):
-                yield found
+            parts = parts_of(block)
+            for part in parts.grids:
+                number += 1
+                if found := _table(number, part, before, tuple(filter(None, (heading, parsed.title))), parts.form):
+                    yield found
         heading = block.text if isinstance(block, Heading) else heading
         before = _label_before(block)
 
@@ -70,7 +73,9 @@ def says_nothing(cell: str) -> bool:
     return bool(NOTHING_SAID.fullmatch(folded(cell)))
 
 
-def _table(number: int, grid: Grid, before: str, around: tuple[str, ...]) -> DocumentTable | None:
+def _table(
+    number: int, grid: Grid, before: str, around: tuple[str, ...], form: tuple[str, ...]
+) -> DocumentTable | None:
     table = tabulate(grid)
     if not table.rows:
         return None
@@ -83,7 +88,7 @@ def _table(number: int, grid: Grid, before: str, around: tuple[str, ...]) -> Doc
         lines=table.numbers,
         sections=table.sections,
         unit_note=table.unit_note,
-        notes=table.notes,
+        notes=(*table.notes, *form),
         around=around,
     )
 

@@ -5,7 +5,8 @@ UTF-8, UTF-16 and UTF-32 by their mark; UTF-16 without one; GB18030 (which holds
 how many of them are common ones in each reading. charset-normalizer was tried first: of 1500 windows of ten characters
 from our own Chinese documents it read 62 % rightly in GB18030 and 66 % in Big5 (many as Korean, cp949), this score all.
 
-Errors: FileRefusedError "wrong-type" for bytes that are no text, "encoding" for text in an encoding not known here.
+Errors: FileRefusedError "wrong-type" for bytes that are no text, "broken" for a text with a NUL character in it,
+"encoding" for text in an encoding not known here.
 """
 
 from __future__ import annotations
@@ -52,11 +53,19 @@ _SCORED_CHARACTERS = 20_000
 _CONTROL_SHARE_AT_MOST = 0.005
 # Right readings of ten characters score above, wrong ones below; see the tests.
 _CHINESE_SCORE, _UTF16_SCORE = 0.35, 0.6
+_KOREAN_COMMON = 0.4  # the share of common characters among ten or more; Korean read as Chinese stays below
 _UTF16_LENGTH = 4  # characters; fewer may be anything
 
 
 def decode(content: bytes, declared: str | None = None) -> tuple[str, str]:
     """The text and the name of its encoding; `declared` is what the file says of itself. Raises FileRefusedError."""
+    text, encoding = _decoded(content, declared)
+    if "\0" in text:
+        raise _has_nul(text)
+    return text, encoding
+
+
+def _decoded(content: bytes, declared: str | None) -> tuple[str, str]:
     for mark, encoding in _MARKS:
         if content.startswith(mark):
             return _strict(content, encoding), encoding
@@ -96,7 +105,7 @@ def _guessed(content: bytes, declared: str = "") -> tuple[str, str] | None:
     readings: list[tuple[float, str, str]] = []
     for name, codings in _CHINESE.items():
         text = next((text for coding in codings if (text := _tried(content, coding)) is not None), None)
-        if text is not None:
+        if text is not None and not _is_korean(content, text):
             readings.append((_chinese_score(text, codings[0]) + 0.3 * (name == declared), name, text))
     score, name, text = max(readings, default=(0.0, "", ""), key=lambda reading: reading[0])
     if wide := _utf16_guess(content):
@@ -118,6 +127,15 @@ def _chinese_score(text: str, coding: str) -> float:
         1 for code in rest if len(code) == 2 and first_level[0] <= code[0] <= first_level[1] and _is_plain(code)
     )
     return (common + known / 3) / max(1, len(beyond))
+
+
+def _is_korean(content: bytes, chinese: str) -> bool:
+    """Whether the bytes are Hangul in EUC-KR almost throughout, and as Chinese a heap of rare characters."""
+    korean = re.sub(r"[\x00-\xff\u2000-\u30ff]+", "", _tried(content, "euc_kr") or "")[:_SCORED_CHARACTERS]
+    hangul = sum("\uac00" <= character <= "\ud7a3" for character in korean)
+    beyond = [character for character in chinese[: 50 * _SCORED_CHARACTERS] if character > "\x7f"]
+    common = sum(character in _COMMON for character in beyond)
+    return hangul > 0.95 * len(korean) and common < _KOREAN_COMMON * len(beyond)
 
 
 def _is_plain(code: bytes) -> bool:
@@ -147,8 +165,10 @@ def _refuse_binary(content: bytes) -> None:
     if content.startswith(_BINARY):
         raise _no_text(f"{content[:4]!r}")
     controls = len(content) - len(content.translate(None, _CONTROLS))
-    if controls > max(2, _CONTROL_SHARE_AT_MOST * len(content)) or b"\0" in content:
+    if controls > max(2, _CONTROL_SHARE_AT_MOST * len(content)):
         raise _no_text(f"{controls} control characters")
+    if b"\0" in content:
+        raise _has_nul(content.decode("latin-1"))
 
 
 def _utf16_guess(content: bytes) -> tuple[str, str] | None:
@@ -182,6 +202,15 @@ def _strict(content: bytes, encoding: str) -> str:
             f"文件标明是 {encoding}，但第 {error.start} 字节不合。文件可能已损坏，请另存为 UTF-8。",
             f"The file is marked as {encoding} but byte {error.start} does not fit. It may be damaged; save it as UTF-8.",
         ) from error
+
+
+def _has_nul(text: str) -> FileRefusedError:
+    line, character = text.count("\n", 0, text.index("\0")) + 1, text.index("\0") + 1
+    return FileRefusedError(
+        "broken",
+        f"第 {line} 行有空字符（NUL，文件的第 {character} 个字符），文件可能已损坏。请删掉它，或重新导出。",
+        f"Line {line} holds a NUL character (character {character} of the file); the file may be damaged. Remove it, or export the file anew.",
+    )
 
 
 def _no_text(seen: str) -> FileRefusedError:

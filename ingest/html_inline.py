@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from bs4 import Tag
+from ingest.html_tree import Element
 
 
 def _names(words_of_names: str) -> frozenset[str]:
@@ -21,6 +20,8 @@ def _names(words_of_names: str) -> frozenset[str]:
 
 # What <br> stands for until it is known whether it ends a line or only parts two words; it is no white space of HTML.
 LINE = "\u2028"
+# The ~~ of a struck-out text, until it is known that something stands between two of them; no text has this character.
+STRIKE = "\ufdd0"
 BLOCKS = _names(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody "
@@ -36,16 +37,17 @@ _UNSEEN = re.compile(r"[\u200b\u2060\ufeff\u00ad]")
 _HAN = r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
 _HAN_BREAK = re.compile(rf"(?<={_HAN})[ \t\r\f]*\n\s*(?={_HAN})")
 _SPACES = re.compile(rf"[^\S{LINE}]+")
+_LEADING_DIGITS = re.compile(r"\s*\+?(\d{1,9})")
+_SPACED_LINE = re.compile(f" ?({LINE}) ?")
+_LINES = re.compile(f"{LINE}+")
 _RAISED_FIGURE = re.compile(r"[+\-−]?\d")
 
-Event = tuple[Literal["enter"], "Tag"] | tuple[Literal["leave"], "Tag"] | tuple[Literal["text"], str]
+Event = tuple[Literal["enter"], Element] | tuple[Literal["leave"], Element] | tuple[Literal["text"], str]
 
 
-def events(root: Tag, whole: Callable[[Tag], bool]) -> Iterator[Event]:
+def events(root: Element, whole: Callable[[Element], bool]) -> Iterator[Event]:
     """Everything below `root` in order, without recursion; an element that is `whole` is entered, not walked or left."""
-    from bs4.element import CData, NavigableString, Tag
-
-    open_tags: list[Tag] = []
+    open_tags: list[Element] = []
     walks = [iter(root.children)]
     while walks:
         node = next(walks[-1], None)
@@ -53,48 +55,45 @@ def events(root: Tag, whole: Callable[[Tag], bool]) -> Iterator[Event]:
             walks.pop()
             if open_tags:
                 yield "leave", open_tags.pop()
-        elif isinstance(node, Tag):
+        elif isinstance(node, str):
+            yield "text", node
+        else:
             yield "enter", node
             if not whole(node):
                 open_tags.append(node)
                 walks.append(iter(node.children))
-        elif type(node) in (NavigableString, CData):  # not its kinds for comments, scripts and templates
-            yield "text", str(node)
 
 
-def is_left_out(tag: Tag) -> bool:
+def is_left_out(tag: Element) -> bool:
     """Whether the words of the element are not shown or no content: navigation, scripts, hidden, a page's imprint."""
     if tag.name in NO_CONTENT or tag.get("role") == "navigation":
         return True
-    if tag.has_attr("hidden") or "katex-html" in (tag.get("class") or ()):
+    if not tag.attributes:
+        return _is_imprint(tag)
+    if "hidden" in tag.attributes or "katex-html" in tag.get("class").split():
         return True
-    return bool(_HIDDEN_STYLE.search(str(tag.get("style") or ""))) or _is_imprint(tag)
+    return bool(_HIDDEN_STYLE.search(tag.get("style"))) or _is_imprint(tag)
 
 
-def attribute_number(tag: Tag, name: str, default: int) -> int:
+def attribute_number(tag: Element, name: str, default: int) -> int:
     """A whole number the way browsers read it (the leading digits), else `default`."""
-    found = re.match(r"\s*\+?(\d{1,9})", str(tag.get(name) or ""))
+    found = _LEADING_DIGITS.match(tag.get(name)) if tag.attributes else None
     return int(found[1]) if found else default
 
 
-def nearest(tag: Tag, name: str) -> Tag | None:
-    """The innermost element of that name around the tag; many times faster than Beautiful Soup's `find_parent`."""
-    outer = tag.parent
-    while outer is not None and outer.name != name:
-        outer = outer.parent
-    return outer
-
-
-def words(root: Tag, skip: Callable[[Tag], bool] = lambda tag: False) -> str:
+def words(root: Element, skip: Callable[[Element], bool] = lambda tag: False) -> str:
     """The text of an element on one line; elements for which `skip` is true are left out."""
     return one_line(pieces(root, skip))
 
 
-def pieces(root: Tag, skip: Callable[[Tag], bool]) -> list[str]:
+def pieces(root: Element, skip: Callable[[Element], bool]) -> list[str]:
     """The raw pieces of text below an element, blocks parted by spaces and <br> as LINE; see `tidy`."""
-    parts: list[str] = []
+    parts = [child for child in root.children if isinstance(child, str)]
+    if len(parts) == len(root.children):
+        return parts
+    parts = []
 
-    def whole(tag: Tag) -> bool:
+    def whole(tag: Element) -> bool:
         return skip(tag) or is_left_out(tag) or is_mark(tag)
 
     for kind, node in events(root, whole):
@@ -109,22 +108,22 @@ def pieces(root: Tag, skip: Callable[[Tag], bool]) -> list[str]:
     return parts
 
 
-def inline_edge(tag: Tag, entering: bool) -> str:
+def inline_edge(tag: Element, entering: bool) -> str:
     """What stands where an inline element begins or ends: the strike of a struck-out text, else nothing."""
     if tag.name in ("s", "del", "strike"):
-        return "~~"
+        return STRIKE
     return LINE if tag.name == "br" and entering else ""
 
 
-def is_mark(tag: Tag) -> bool:
+def is_mark(tag: Element) -> bool:
     """Whether the element is read as a whole by `mark`."""
-    return tag.name in ("sup", "sub", "input") and not tag.find("table")
+    return tag.name in ("sup", "sub", "input") and not tag.first("table")
 
 
-def mark(tag: Tag, before: list[str], skip: Callable[[Tag], bool]) -> str:
+def mark(tag: Element, before: list[str], skip: Callable[[Element], bool]) -> str:
     """A raised or lowered text, or a tick box; `before` is the text it stands after."""
     if tag.name == "input":
-        return ("☑" if tag.has_attr("checked") else "☐") if tag.get("type") == "checkbox" else ""
+        return ("☑" if "checked" in tag.attributes else "☐") if tag.get("type") == "checkbox" else ""
     text = words(tag, skip)
     last = "".join(before[-3:])[-1:]
     is_after = last.isalnum() if tag.name == "sup" else last.isdigit()
@@ -134,21 +133,25 @@ def mark(tag: Tag, before: list[str], skip: Callable[[Tag], bool]) -> str:
 
 
 def tidy(parts: list[str]) -> str:
-    """White space collapsed, none at the ends, none around LINE, and no space for a line break between Chinese."""
-    text = _UNSEEN.sub("", "".join(parts).replace("~~~~", ""))
+    """White space collapsed, none at the ends or around LINE, or for a line break between Chinese; STRIKE is ~~."""
+    text = "".join(parts)
+    if text.isprintable() and "  " not in text:  # nothing of what follows is in it
+        return text.strip(" ")
+    text = _UNSEEN.sub("", text.replace(STRIKE * 2, "").replace(STRIKE, "~~"))
     text = _SPACES.sub(" ", _HAN_BREAK.sub("", text))
-    return re.sub(rf" ?({LINE}) ?", r"\1", text).strip(f" {LINE}")
+    return _SPACED_LINE.sub(r"\1", text).strip(f" {LINE}")
 
 
 def one_line(parts: list[str]) -> str:
     """`tidy`, with each LINE, or several, a space."""
-    return re.sub(f"{LINE}+", " ", tidy(parts))
+    text = tidy(parts)
+    return _LINES.sub(" ", text) if LINE in text else text
 
 
-def _is_imprint(tag: Tag) -> bool:
+def _is_imprint(tag: Element) -> bool:
     """A <footer> of the page itself, with a copyright or mostly links; not that of an article or a quotation."""
-    if tag.name != "footer" or tag.find_parent(["article", "main", "section", "blockquote", "td"]):
+    if tag.name != "footer" or tag.around(("article", "main", "section", "blockquote", "td")):
         return False
-    text = tag.get_text(" ", strip=True)
-    linked = sum(len(link.get_text(" ", strip=True)) for link in tag.find_all("a"))
+    text = tag.text()
+    linked = sum(len(link.text()) for link in tag.all("a"))
     return bool(_FOOTER_WORDS.search(text)) or linked * 2 > len(text)

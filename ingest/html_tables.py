@@ -11,13 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ingest.blocks import FileRefusedError, Grid, Place
-from ingest.html_inline import attribute_number, events, nearest, tidy, words
-
-if TYPE_CHECKING:
-    from bs4 import BeautifulSoup, Tag
+from ingest.html_inline import attribute_number, events, tidy, words
+from ingest.html_tree import Element
 
 CELLS_AT_MOST = 2_000_000
 COLSPAN_AT_MOST, ROWSPAN_AT_MOST = 1000, 65534
@@ -50,31 +47,48 @@ class TableParts:
     stray: str
 
 
-def untangle(tree: BeautifulSoup) -> None:
+def untangle(tree: Element) -> None:
     """Puts rows and cells that an unclosed element left inside another cell behind it, where a browser has them.
 
     Cells without a row element get one.
     """
-    last_behind: dict[int, Tag] = {}
-    for tag in tree.find_all(["tr", "td", "th"]):
+    last_behind: dict[int, Element] = {}
+    for tag in list(tree.all("tr", "td", "th")):
+        if tag.name != "tr" and tag.parent and tag.parent.name == "tr":
+            continue
         around = _around(tag)
         fits = not around or (tag.name != "tr" and around[0].name == "tr")
-        if fits or around[-1].find_parent("table") is None:
+        if fits or around[-1].around(("table",)) is None:
             continue
         rows = [outer for outer in around if outer.name == "tr"] if tag.name == "tr" else []
         place = (rows or [outer for outer in around if outer.name != "tr"])[-1]
-        last_behind.get(id(place), place).insert_after(tag.extract())
+        tag.put_behind(last_behind.get(id(place), place))
         last_behind[id(place)] = tag
-    for cell in tree.find_all(["td", "th"]):
-        if not any(outer.name == "tr" for outer in _around(cell)):
-            row = cell.wrap(tree.new_tag("tr"))
-            while (following := row.find_next_sibling(True)) is not None and following.name in ("td", "th"):
-                row.append(following.extract())
+    parents = {cell.parent: cell for cell in tree.all("td", "th") if cell.parent}
+    for parent, cell in parents.items():
+        if parent.name != "tr" and not any(outer.name == "tr" for outer in _around(cell)):
+            _give_rows(parent)
 
 
-def _around(tag: Tag) -> list[Tag]:
+def _give_rows(parent: Element) -> None:
+    """Puts each run of cells, texts between them left where they are, into a row element."""
+    children, parent.children = parent.children, []
+    row: Element | None = None
+    for child in children:
+        if isinstance(child, str):
+            parent.children.append(child)
+        elif child.name not in ("td", "th"):
+            parent.append(child)
+            row = None
+        else:
+            if row is None:
+                parent.append(row := Element("tr"))
+            row.append(child)
+
+
+def _around(tag: Element) -> list[Element]:
     """The rows, cells and captions of the same table that the element stands in, the innermost first."""
-    found: list[Tag] = []
+    found: list[Element] = []
     for outer in tag.parents:
         if outer.name == "table":
             break
@@ -83,13 +97,13 @@ def _around(tag: Tag) -> list[Tag]:
     return found
 
 
-def take_apart(table: Tag, is_other: Callable[[Tag], bool]) -> TableParts:
+def take_apart(table: Element, is_other: Callable[[Element], bool]) -> TableParts:
     """The cells of a table in an untangled tree; tables for which `is_other` is true are not part of a cell's text."""
     groups = [RowGroup("")]
     row_of: dict[int, list[Cell]] = {}
     captions, stray = list[str](), list[str]()
 
-    def whole(tag: Tag) -> bool:
+    def whole(tag: Element) -> bool:
         return tag.name in ("td", "th", "caption", "script", "style") or is_other(tag)
 
     for kind, node in events(table, whole):
@@ -103,7 +117,7 @@ def take_apart(table: Tag, is_other: Callable[[Tag], bool]) -> TableParts:
             row_of[id(node)] = []
             groups[-1].rows.append(row_of[id(node)])
         elif node.name in ("td", "th"):
-            row_of[id(nearest(node, "tr"))].append(_cell(node, is_other))
+            row_of[id(node.around(("tr",)))].append(_cell(node, is_other))
     return TableParts(_displayed(groups), " ".join(filter(None, captions)), tidy(stray))
 
 
@@ -130,12 +144,12 @@ def lay_out(parts: TableParts, spans_cross_groups: bool = False, place: Place | 
     )
 
 
-def _cell(tag: Tag, is_other: Callable[[Tag], bool]) -> Cell:
+def _cell(tag: Element, is_other: Callable[[Element], bool]) -> Cell:
     return Cell(
         text=words(tag, is_other),
         rows=min(attribute_number(tag, "rowspan", 1), ROWSPAN_AT_MOST),
         columns=min(attribute_number(tag, "colspan", 1) or 1, COLSPAN_AT_MOST),
-        is_header=tag.name == "th" and str(tag.get("scope") or "") not in ("row", "rowgroup"),
+        is_header=tag.name == "th" and tag.get("scope") not in ("row", "rowgroup"),
     )
 
 

@@ -64,7 +64,7 @@ Outcome = Taken | Refused | Skipped
 
 @dataclass(frozen=True)
 class State:
-    """What the knowledge base holds: numbers of passages and documents, and by which model it was embedded."""
+    """What the knowledge base holds: numbers of passages (built-in ones with the questions that lead to them) and documents."""
 
     builtin_passages: int
     document_passages: int

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ingest.blocks import Block, FileRefusedError, Grid, Heading, Parsed, Place, Text
+from ingest.grid_parts import parts_of
 from ingest.grids import check_rows, language_of, tabulate, unit_note_of
 from ingest.rows import width
 from ingest.splitting import fits, packed, pieces
@@ -51,7 +52,8 @@ def passages_of(parsed: Parsed, *, document: str, name: str, source: str | None 
     """The passages of a file, in reading order.
 
     `document` is a stable id: passages are "document:1", "document:2", ...; the parts of a section share a topic
-    "document#3", and rows have "document.t2#14" (table 2, row 14 as the file counts). `name` is the file's name as
+    "document#3", and rows have "document.t2#14" (table 2, row 14 as the file counts; "document.t2.3#14" in the third of
+    several tables that stand in one). `name` is the file's name as
     readers know it, `source` what is cited instead of it. Raises FileRefusedError ("empty", "rows-lost").
     """
     writer = _Writer(parsed, document, name, source or name)
@@ -90,7 +92,17 @@ class _Writer:
             if section.grid is None:
                 yield from self._prose(section.path, section.pieces)
             else:
-                yield from self._table(section.path, section.grid)
+                self._tables += 1
+                yield from self._parts(section.path, section.grid)
+
+    def _parts(self, path: tuple[str, ...], grid: Grid) -> Iterator[Passage]:
+        parts = parts_of(grid)
+        self.accounted_rows += len(parts.form)
+        lines = [_Piece(piece, grid.place) for line in parts.form for piece in pieces(line)]
+        yield from self._prose(path, lines)
+        for number, part in enumerate(parts.grids, start=1):
+            name = f"{self._document}.t{self._tables}"
+            yield from self._table(path, part, f"{name}.{number}#" if number > 1 else f"{name}#")
 
     def _prose(self, path: tuple[str, ...], parts: Sequence[_Piece]) -> Iterator[Passage]:
         for number, run in enumerate(packed([part.text for part in parts])):
@@ -101,13 +113,11 @@ class _Writer:
             where = place_words(parts[run.start].place, parts[run.stop - 1].place, language)
             yield self._passage(path, f"{self._document}#{self._topics}", language, text, where, "text")
 
-    def _table(self, path: tuple[str, ...], grid: Grid) -> Iterator[Passage]:
+    def _table(self, path: tuple[str, ...], grid: Grid, topic: str) -> Iterator[Passage]:
         table = tabulate(grid)
         self.accounted_rows += table.counts.total
-        self._tables += 1
         if not grid.rows:
             return
-        topic = f"{self._document}.t{self._tables}#"
         language = table_language(table, self._language)
         whole = markdown_of(table, language)
         if whole and fits(whole):

@@ -23,6 +23,9 @@ from ingest.encodings import decode
 # In this order where two cut a file equally well: a comma is the likeliest to be part of a cell.
 _DELIMITERS = "\t;|,"
 _SAMPLE_CHARS = 128 * 1024
+_REMARK = re.compile(
+    r"[*※]|(?:附?注|备注|说明|(?:数据|资料)?来源|notes?|remarks?|(?:data )?sources?)\s*\d*\s*[:：]", re.IGNORECASE
+)
 _SEP_LINE = re.compile(r'sep=(\t|[^\w\s"])\n', re.IGNORECASE)
 
 
@@ -64,8 +67,6 @@ class _Section:
 def read(content: bytes, name: str) -> Parsed:
     """Everything in the file called `name`. Raises FileRefusedError (see the module)."""
     text = decode(content)[0].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if "\0" in text:
-        raise _broken(text.count("\n", 0, text.index("\0")) + 1, "含有空字符（NUL）", "holds a NUL character")
     dialect, first_line, body = _dialect(text)
     records = list(_records(body, dialect, first_line))
     sections = _sections(records, dialect)
@@ -205,8 +206,12 @@ def _chunks(records: list[_Record]) -> Iterator[list[_Record]]:
 
 
 def _width(chunk: list[_Record]) -> int:
-    """The commonest number of cells among rows with more than one filled, the larger one of two; 0 if there is none."""
-    widths = Counter(len(record.cells) for record in chunk if not record.lone)
+    """The commonest number of cells among rows with more than one filled, the larger one of two; 0 if there is none.
+
+    A remark that its own commas cut ("Source: vendors, March 2025") is no such row."""
+    widths = Counter(
+        len(record.cells) for record in chunk if not record.lone and not _REMARK.match(record.cells[0].strip())
+    )
     return max(widths, key=lambda width: (widths[width], width), default=0)
 
 

@@ -1,6 +1,6 @@
 """A web page, or HTML that another reader made, as headings, texts and grids in reading order.
 
-The tree is lxml's through Beautiful Soup. Texts are Markdown in which nothing is escaped: a figure stays as it stands.
+Texts are Markdown in which nothing is escaped: a figure stays as it stands.
 Left out are scripts, navigation, the imprint of the page and what is hidden; a table is never left out, even there,
 for vendors hide the price tables of the regions one does not look at. A table of a single cell, or one that says it is
 for layout and holds another table, is no table: its content is read as if it stood alone. A table within a cell becomes
@@ -13,31 +13,28 @@ Errors: FileRefusedError "empty" (no word in it), "wrong-type", "encoding", "too
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ingest.blocks import Block, FileRefusedError, Grid, Heading, Parsed, Place, Text
 from ingest.encodings import decode
 from ingest.html_inline import (
     BLOCKS,
     LINE,
+    STRIKE,
     attribute_number,
     events,
     inline_edge,
     is_left_out,
     is_mark,
     mark,
-    nearest,
     pieces,
     tidy,
     words,
 )
 from ingest.html_tables import lay_out, take_apart, untangle
-
-if TYPE_CHECKING:
-    from bs4 import BeautifulSoup, Tag
+from ingest.html_tree import Element, parsed
 
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]+)""", re.IGNORECASE)
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -89,7 +86,7 @@ def html_words(html: str) -> str:
     return words(_tree(html))
 
 
-def _blocks_of(tree: Tag, place: Place, spans_cross_groups: bool, name: str) -> tuple[list[Block], int]:
+def _blocks_of(tree: Element, place: Place, spans_cross_groups: bool, name: str) -> tuple[list[Block], int]:
     try:
         reader = _TreeReader(tree, place, spans_cross_groups)
         return reader.blocks(tree), reader.rows_in_tree()
@@ -101,21 +98,17 @@ def _blocks_of(tree: Tag, place: Place, spans_cross_groups: bool, name: str) -> 
         ) from error
 
 
-def _tree(html: str) -> BeautifulSoup:
-    from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
-
-    with warnings.catch_warnings():  # both are about how it was meant, and it is meant as HTML
-        warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
-        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
-        tree = BeautifulSoup(html, "lxml")
-    for template in tree.find_all("template"):  # placeholders for scripts, tables among them
-        template.extract()
+def _tree(html: str) -> Element:
+    tree = parsed(html)
+    for template in list(tree.all("template")):  # placeholders for scripts, tables among them
+        template.leave()
     untangle(tree)
     return tree
 
 
-def _title(tree: BeautifulSoup, blocks: list[Block], name: str) -> str:
-    if tree.head and tree.head.title and (title := words(tree.head.title)):
+def _title(tree: Element, blocks: list[Block], name: str) -> str:
+    head = tree.first("head")
+    if head and (element := head.first("title")) and (title := words(element)):
         return title
     first = (block.text for block in blocks if isinstance(block, Heading) and block.level == 1)
     return next(first, Path(name).stem)
@@ -124,18 +117,18 @@ def _title(tree: BeautifulSoup, blocks: list[Block], name: str) -> str:
 class _TreeReader:
     """One tree being read; which of its tables are for layout is found once."""
 
-    def __init__(self, tree: Tag, place: Place, spans_cross_groups: bool) -> None:
+    def __init__(self, tree: Element, place: Place, spans_cross_groups: bool) -> None:
         self._place = place
         self._spans_cross_groups = spans_cross_groups
-        self._cells = [(cell, table) for cell in tree.find_all(["td", "th"]) if (table := nearest(cell, "table"))]
+        self._cells = [(cell, table) for cell in tree.all("td", "th") if (table := cell.around(("table",)))]
         counts = Counter(id(table) for _, table in self._cells)
         self._grids = {id(table) for cell, table in self._cells if not _is_for_layout(table, cell, counts[id(table)])}
 
     def rows_in_tree(self) -> int:
         """The row elements that hold a cell of a table that is none for layout."""
-        return len({id(nearest(cell, "tr")) for cell, table in self._cells if id(table) in self._grids})
+        return len({id(cell.around(("tr",))) for cell, table in self._cells if id(table) in self._grids})
 
-    def blocks(self, root: Tag) -> list[Block]:
+    def blocks(self, root: Element) -> list[Block]:
         """Everything below `root` in reading order."""
         found: list[Block] = []
         parts: list[str] = []  # of the paragraph being read
@@ -159,24 +152,24 @@ class _TreeReader:
         paragraphs = re.split(rf"{LINE}{{2,}}", tidy(parts))
         return [Text(paragraph.replace(LINE, "\n"), self._place) for paragraph in paragraphs if paragraph]
 
-    def _is_grid(self, tag: Tag) -> bool:
+    def _is_grid(self, tag: Element) -> bool:
         return tag.name == "table" and id(tag) in self._grids
 
-    def _is_whole(self, tag: Tag) -> bool:
+    def _is_whole(self, tag: Element) -> bool:
         if self._is_grid(tag) or is_left_out(tag) or is_mark(tag) or _is_table_title(tag):
             return tag.name != "head"
-        return tag.name in _ONE_TEXT and not tag.find(list(_ONE_TEXT[tag.name]))
+        return tag.name in _ONE_TEXT and not tag.first(*_ONE_TEXT[tag.name])
 
-    def _whole(self, tag: Tag) -> list[Block]:
+    def _whole(self, tag: Element) -> list[Block]:
         if self._is_grid(tag):
-            return self._tables([tag, *tag.find_all("table")])
+            return self._tables([tag, *tag.all("table")])
         if is_left_out(tag) or _is_table_title(tag):
-            return self._tables(tag.find_all("table"))
+            return self._tables(tag.all("table"))
         if tag.name in _HEADINGS:
             return [Heading(int(tag.name[1]), text, self._place)] if (text := words(tag)) else []
         return [Text(text, self._place)] if (text := self._one_text(tag)) else []
 
-    def _one_text(self, tag: Tag) -> str:
+    def _one_text(self, tag: Element) -> str:
         if tag.name == "pre":
             return _fenced(tag)
         if tag.name == "dl":
@@ -186,7 +179,7 @@ class _TreeReader:
         quoted = "\n\n".join(block.markdown for block in self.blocks(tag) if isinstance(block, Text))
         return "\n".join(f"> {line}".rstrip() for line in quoted.split("\n")) if quoted else ""
 
-    def _tables(self, tables: list[Tag]) -> list[Block]:
+    def _tables(self, tables: Iterable[Element]) -> list[Block]:
         found: list[Block] = []
         for table in filter(self._is_grid, tables):
             parts = take_apart(table, self._is_grid)
@@ -199,38 +192,35 @@ class _TreeReader:
         return found
 
 
-def _is_for_layout(table: Tag, cell: Tag, cells: int) -> bool:
-    if table.get("role") in ("presentation", "none") and table.find("table"):
+def _is_for_layout(table: Element, cell: Element, cells: int) -> bool:
+    if table.get("role") in ("presentation", "none") and table.first("table"):
         return True
-    return cells == 1 and cell.name == "td" and not table.find("caption")
+    return cells == 1 and cell.name == "td" and not table.first("caption")
 
 
-def _is_table_title(tag: Tag) -> bool:
+def _is_table_title(tag: Element) -> bool:
     """A <figcaption> that is the title of the one table in its figure, and is read as the grid's caption."""
-    figure = tag.find_parent("figure") if tag.name == "figcaption" else None
-    return figure is not None and not tag.find("table") and len(figure.find_all("table")) == 1
+    figure = tag.around(("figure",)) if tag.name == "figcaption" else None
+    return figure is not None and not tag.first("table") and len(list(figure.all("table"))) == 1
 
 
-def _figure_caption(table: Tag) -> str:
-    figure = table.find_parent("figure")
-    title = figure.find("figcaption") if figure else None
+def _figure_caption(table: Element) -> str:
+    figure = table.around(("figure",))
+    title = figure.first("figcaption") if figure else None
     return words(title) if title and _is_table_title(title) else ""
 
 
-def _is_list(tag: Tag) -> bool:
+def _is_list(tag: Element) -> bool:
     return tag.name in _LISTS
 
 
-def _items(tag: Tag, indent: str = "") -> list[str]:
+def _items(tag: Element, indent: str = "") -> list[str]:
     """The lines of a list and of the lists in it."""
-    from bs4.element import NavigableString
-    from bs4.element import Tag as TagClass
-
     lines: list[str] = []
     number = attribute_number(tag, "start", 1)
     for child in tag.children:
-        if not isinstance(child, TagClass):
-            if type(child) is NavigableString and (text := tidy([child])):
+        if isinstance(child, str):
+            if text := tidy([child]):
                 lines.append(f"{indent}- {text}")
         elif child.name in _LISTS:
             lines += _items(child, f"{indent}  ")
@@ -245,13 +235,13 @@ def _items(tag: Tag, indent: str = "") -> list[str]:
     return lines
 
 
-def _defined(tag: Tag) -> str:
+def _defined(tag: Element) -> str:
     """A definition list, a line for each term: `- term: definition; definition`."""
     lines: list[str] = []
     stray = words(tag, _is_defined_part)
     if stray:
         lines.append(stray)
-    for node in tag.find_all(["dt", "dd"]):  # those within one another too: lxml nests a <dd> that follows a <dd>
+    for node in tag.all("dt", "dd"):  # those within one another too: lxml nests a <dd> that follows a <dd>
         text = "" if is_left_out(node) else words(node, _is_defined_part)
         if text and (node.name == "dt" or not lines):
             lines.append(f"- {text}")
@@ -260,12 +250,13 @@ def _defined(tag: Tag) -> str:
     return "\n".join(lines)
 
 
-def _is_defined_part(tag: Tag) -> bool:
+def _is_defined_part(tag: Element) -> bool:
     return tag.name in ("dt", "dd")
 
 
-def _fenced(tag: Tag) -> str:
+def _fenced(tag: Element) -> str:
     raw = "".join(pieces(tag, lambda inner: False))
+    raw = raw.replace(STRIKE * 2, "").replace(STRIKE, "~~")
     text = raw.replace("\r\n", "\n").replace(LINE, "\n").strip("\n").rstrip()
     if not text.strip():
         return ""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.blocks import Block, FileRefusedError, Grid, Heading, Parsed, Place, Text
 from ingest.encodings import decode
-from ingest.html_inline import one_line
+from ingest.html_inline import STRIKE, one_line
 from ingest.read_html import html_blocks, html_words
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def _plain(markdown: str, links: dict[str, Any]) -> str:
         elif token.type in ("em_close", "strong_close"):
             parts.append(token.markup if kept.pop() else "")
         elif token.type in ("s_open", "s_close"):
-            parts.append("~~")
+            parts.append(STRIKE)
         elif token.type in ("softbreak", "hardbreak"):
             parts.append(" ")
         else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import importlib
 import json
+import logging
 import os
 import resource
 import sys
@@ -45,6 +46,7 @@ def main() -> None:
     """Reads the task in the working folder and leaves the result there; see the module for how it ends."""
     task = json.loads(Path("task.json").read_bytes())
     _limit(task)
+    logging.getLogger("pdfminer").setLevel(logging.CRITICAL)  # it warns of each odd font; the log is for what failed
     sys.addaudithook(_forbid)
     try:
         result = _result(task["kind"], Path("content").read_bytes(), task["name"])

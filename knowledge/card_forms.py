@@ -135,7 +135,14 @@ def all_forms() -> tuple[CardForm, ...]:
             for row in csv.DictReader(file)
         )  # fmt: skip
     return shipped + tuple(
-        CardForm(gpu.name, gpu.families, False, gpu.form_factor, gpu.memory_type, gpu.memory and (gpu.memory.low, gpu.memory.high))
+        CardForm(
+            gpu.name,
+            gpu.families,
+            False,
+            gpu.form_factor,
+            gpu.memory_type,
+            (gpu.memory.low, gpu.memory.high) if gpu.memory else None,
+        )
         for gpu in own_gpus(len(shipped))
     )
 

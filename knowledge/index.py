@@ -39,10 +39,10 @@ from knowledge.generation import (
 )
 from knowledge.hits import Hit, Rank
 from knowledge.keywords import TOKENIZER_VERSION
-from knowledge.open_index import BUILTIN, Index, check_ids, shifted
+from knowledge.open_index import BUILTIN, Index
 from knowledge.passage import Passage
 from knowledge.passage_store import PassageStore
-from knowledge.text_vectors import Embedder, Progress, Vectors
+from knowledge.text_vectors import Embedder, Progress, Vectors, check_ids, shifted
 
 __all__ = [
     "BUILTIN",
@@ -66,7 +66,7 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
-PASSAGE_FORMAT = "2"  # raise it when Passage, its embedded text or the files of a generation change
+PASSAGE_FORMAT = "3"  # raise it when Passage, its embedded text or the files of a generation change
 SPLITTER_VERSION = "1"  # of callers that cut no documents
 STORE = "passages.sqlite"
 PROBES = 5  # passages that a new index must find before it is swapped in

@@ -16,28 +16,36 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 
 from knowledge.dense_store import DenseStore
+from knowledge.expansion import expand as with_other_forms
 from knowledge.generation import as_broken, broken
-from knowledge.hits import Hit, Rank, scored, shown
-from knowledge.keywords import words
+from knowledge.hits import Hit, LanguageMeans, Rank, language_means, scored, shown
+from knowledge.keywords import Word, words
 from knowledge.passage import Language, Passage
-from knowledge.passage_store import PassageStore
-from knowledge.text_vectors import Embedder, Progress, Vectors, digest, embed
-
-Item = TypeVar("Item")
+from knowledge.passage_store import PassageStore, Stored
+from knowledge.reranking import Reranker
+from knowledge.snapshots import chunks
+from knowledge.text_vectors import (
+    Embedder,
+    Progress,
+    Vectors,
+    asking,
+    check_ids,
+    digest,
+    embed,
+    shifted,
+    with_questions,
+)
 
 BUILTIN = "builtin"  # the version of the built-in passages
 CANDIDATES = 40  # per side and at least; both scores of every candidate are then computed exactly
 EXACT = 5000  # so few visible passages among others are compared one by one; else Chroma is asked for more and more
 WRITTEN_AT_ONCE = 2048  # passages of one step; their texts are embedded by length, which pads the least
-READ_AT_ONCE = 1000
-WIPED_AT_ONCE = (
-    10_000  # of no more passages than these, removed words are wiped from the files at once, else at closing
-)
+WIPED_AT_ONCE = 10_000  # of so many passages at most, removed words are wiped from the files at once, else at closing
 SEARCHES = 3  # a search during which a version was replaced is made anew, so many times at most
 
 
@@ -49,6 +57,7 @@ class Index:
 
     def __init__(self, generation: Path, embedder: Embedder, store: PassageStore, dense: DenseStore) -> None:
         """Over open stores, with nothing visible; closes them in the end."""
+        self.reranker: Reranker | None = None  # set by whoever has loaded one
         self._where = generation
         self._embedder = embedder
         self._store = store
@@ -59,6 +68,8 @@ class Index:
         self._begun: set[str] = set()
         self._visible: frozenset[str] = frozenset()
         self._closed = False
+        self._means: LanguageMeans | None = None
+        self._means_known = False
 
     def __enter__(self) -> Self:
         return self
@@ -80,14 +91,20 @@ class Index:
     # Searching and reading: visible versions only.
 
     def search(
-        self, query: str, *, language: Language, limit: int = 6, only: str | None = None, rank: Rank = "fused"
+        self,
+        query: str,
+        *,
+        language: Language,
+        limit: int = 6,
+        only: str | None = None,
+        rank: Rank = "fused",
+        expand: bool = True,
     ) -> list[Hit]:
         """The best passages in either language, best first, in `language` where that twin was found.
 
-        One per topic, each text once and two rows per table at most: for whole tables ask the catalogue, not the
-        search. `only` searches one version, visible or not. `rank` "dense" or "keyword" is for measuring one side.
-        Raises ValueError for an empty query or a limit below 1, KeyError for an unknown version in `only`,
-        IndexBrokenError when a store fails.
+        One per topic, each text once and two rows per table at most: whole tables are the catalogue's. `only` searches one
+        version, visible or not. For measuring: `rank` by one side only, `expand` False for the question's own words.
+        Raises ValueError for an empty query or a limit below 1, KeyError for an unknown version, IndexBrokenError.
         """
         query = query.strip()
         if not query or limit < 1:
@@ -95,14 +112,18 @@ class Index:
         if only is not None and only not in self._counts:
             raise KeyError(f"the index has no version {only!r}")
         vector = np.asarray(self._embedder.embed_queries([query])[0], dtype=np.float32)
+        asked = with_other_forms(query) if expand else words(query)
         hits: list[Hit] = []
         for _ in range(SEARCHES):
             visible = frozenset([only]) if only else self._visible
             with as_broken(self._where), self._store.snapshot():
-                hits = self._search(query, vector, max(CANDIDATES, 5 * limit), visible, rank)
+                hits = self._search(query, asked, vector, max(CANDIDATES, 5 * limit), visible, rank)
             if only or visible <= self._visible:
                 break
-        return shown(hits, language)[:limit]
+        chosen = shown(hits, language)
+        if self.reranker and rank == "fused" and only is None:
+            chosen = self.reranker.reordered(query, chosen)
+        return chosen[:limit]
 
     def passage(self, passage_id: str) -> Passage:
         """The visible passage of an id. Raises KeyError if there is none."""
@@ -123,10 +144,10 @@ class Index:
         wanted = self._visible if version is None else {version}
         with as_broken(self._where):
             numbers = self._store.numbers(version)
-        for some in _pages(numbers, READ_AT_ONCE):
+        for some in chunks(numbers):
             with as_broken(self._where):
                 found = self._store.read(some)
-            yield from (each.passage for each in found if each.version in wanted)
+            yield from (each.passage for each in found if each.version in wanted and each.passage.kind != "question")
 
     def count(self) -> int:
         """Number of visible passages."""
@@ -174,6 +195,7 @@ class Index:
         IndexBrokenError when a store fails, and what the embedder raises; nothing of the version is left then.
         """
         check_ids(passages)
+        passages = with_questions(passages)
         if vectors is not None and len(vectors) != len(passages):
             raise ValueError(f"{len(vectors)} vectors for {len(passages)} passages of {version!r}; give one for each")
         self._begin(version)
@@ -234,15 +256,16 @@ class Index:
         return len(numbers)
 
     def replace_builtin(self, passages: Sequence[Passage], fingerprint: str, progress: Progress | None = None) -> None:
-        """Put other built-in passages in the place of those that are there; unchanged texts are not embedded again.
+        """Put other built-in passages in the place of those there, and note `fingerprint` as theirs, in one step.
 
-        `fingerprint` is noted as theirs in the same step. A process killed before that step leaves the old ones.
+        Unchanged texts are not embedded again. A process killed before that step leaves the old ones.
         """
         new, old = f"{BUILTIN} new", f"{BUILTIN} old"
         self.add(new, passages, progress=progress)
         with self._versions_lock, self._writing, as_broken(self._where):
             self._store.replace(BUILTIN, new, old, builtin=fingerprint)
             self._counts = self._store.versions()
+            self._means_known = False
         self.remove(old)
 
     def _wipe(self) -> None:
@@ -269,18 +292,43 @@ class Index:
             with self._store.dense_being_written():
                 self._dense.add(numbers, vectors)
 
-    def _search(self, query: str, vector: Vectors, depth: int, visible: frozenset[str], rank: Rank) -> list[Hit]:
-        asked = words(query)
+    def _search(
+        self, query: str, asked: Sequence[Word], vector: Vectors, depth: int, visible: frozenset[str], rank: Rank
+    ) -> list[Hit]:
         bm25 = {} if rank == "dense" else self._store.best(asked, depth, visible)
-        near = [] if rank == "keyword" else self._nearest(vector, depth, visible)
-        numbers = list(dict.fromkeys([*near, *bm25]))
-        coverage, found = self._store.coverage(asked, numbers), self._store.read(numbers)
-        if not len(numbers) == len(coverage.passage) == len(found):
+        means = self._language_means()
+        near = [] if rank == "keyword" else self._nearest(vector, 2 * depth, visible)  # some lead to one passage
+        if means and near:  # else a question in one language finds little in the other
+            near += self._nearest(means.without_language(vector), depth, visible)
+        found, questions = self._led_to([*near, *bm25], vector)
+        coverage = self._store.coverage(asked, [each.number for each in found])
+        if len(coverage.passage) != len(found):
             raise broken(
-                self._where,
-                f"SQLite has {len(found)} texts and {len(coverage.passage)} keyword rows for {len(numbers)} passages found",
+                self._where, f"SQLite has {len(coverage.passage)} keyword rows for {len(found)} passages found"
             )
-        return scored(found, vector, coverage, bm25, rank)
+        return scored(query, found, vector, means, coverage, bm25, rank, questions)
+
+    def _led_to(self, numbers: Sequence[int], vector: Vectors) -> tuple[list[Stored], dict[int, float]]:
+        """What was found, in place of questions the passages that they lead to, and the best question's cosine of each."""
+        found = self._store.read(list(dict.fromkeys(numbers)))
+        if len(found) != len(set(numbers)):
+            raise broken(self._where, f"SQLite has {len(found)} texts for {len(set(numbers))} passages found")
+        passages = {each.number: each for each in found if each.passage.kind != "question"}
+        questions = [each for each in found if each.passage.kind == "question"]
+        number_of = self._store.numbers_of_ids({asking(each.passage.id) for each in questions})
+        cosines: dict[int, float] = {}
+        for each in questions:
+            number = number_of[each.version, asking(each.passage.id)]
+            cosines[number] = max(cosines.get(number, -1.0), float(each.vector @ vector))
+        further = self._store.read([number for number in cosines if number not in passages])
+        return [*passages.values(), *further], cosines
+
+    def _language_means(self) -> LanguageMeans | None:
+        """Of the built-in passages, which stand in both languages; read once."""
+        if not self._means_known:
+            self._means = language_means(self._store.read(self._store.numbers(BUILTIN)))
+            self._means_known = True
+        return self._means
 
     def _nearest(self, vector: Vectors, depth: int, visible: frozenset[str]) -> list[int]:
         """The nearest visible passages; the more are invisible, the more Chroma is asked for."""
@@ -288,7 +336,8 @@ class Index:
         wanted = sum(self._counts.get(version, 0) for version in visible)
         if wanted <= EXACT and wanted < stored:
             numbers = [number for version in visible for number in self._store.numbers(version)]
-            return self._nearest_of(numbers, vector)[:depth]
+            vectors = self._store.vectors(numbers) if numbers else np.zeros((0, len(vector)), dtype=np.float32)
+            return [numbers[place] for place in np.argsort(-(vectors @ vector), kind="stable")[:depth]]
         asked_for = depth
         while True:
             numbers = self._dense.nearest(vector, min(asked_for, stored))
@@ -300,29 +349,3 @@ class Index:
         if wanted and not seen:
             raise broken(self._where, f"Chroma found none of {wanted} passages near the question")
         return seen[:depth]
-
-    def _nearest_of(self, numbers: Sequence[int], vector: Vectors) -> list[int]:
-        if not numbers:
-            return []
-        order = np.argsort(-(self._store.vectors(numbers) @ vector), kind="stable")
-        return [numbers[place] for place in order]
-
-
-def check_ids(passages: Sequence[Passage]) -> None:
-    """Raises ValueError for no passages or an id that comes twice."""
-    if not passages:
-        raise ValueError("no passages to write; are the documents and tables installed?")
-    seen: set[str] = set()
-    for passage in passages:
-        if passage.id in seen:
-            raise ValueError(f"passage id {passage.id!r} comes twice; ids must be unique")
-        seen.add(passage.id)
-
-
-def shifted(progress: Progress, before: int, total: int) -> Progress:
-    """Progress of a part told as progress of the whole."""
-    return lambda done, _: progress(before + done, total)
-
-
-def _pages(values: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    return (values[start : start + size] for start in range(0, len(values), size))

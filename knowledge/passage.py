@@ -14,7 +14,9 @@ class Passage:
 
     `topic` is shared by the Chinese and the English twin, and by the parts of a long section. `text` is
     Markdown, `source` and `locator` are as shown to readers, `as_of` is a date or None where undated. kind:
-    "row" is one table row as `header = value; ...`, "gap" states what the sources do *not* say.
+    "row" is one table row as `header = value; ...`, "gap" states what the sources do *not* say; "question" is made by
+    the index of a line of `asked` and never shown. `asked` holds questions that the passage answers in other words
+    than its own, one a line; they lead a search to it and are not shown either.
     """
 
     id: str
@@ -26,4 +28,5 @@ class Passage:
     source: str
     locator: str
     as_of: str | None
-    kind: Literal["text", "row", "gap"]
+    kind: Literal["text", "row", "gap", "question"]
+    asked: str = ""

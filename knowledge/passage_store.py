@@ -205,6 +205,11 @@ class PassageStore:
         """The numbers of the passages with that id, in whichever version."""
         return [row[0] for row in self._snapshots.rows("SELECT number FROM passages WHERE id = ?", (passage_id,))]
 
+    def numbers_of_ids(self, ids: Collection[str]) -> dict[tuple[str, str], int]:
+        """The numbers of passages by (version, id), in every version that has one of the ids."""
+        statement = "SELECT version, id, number FROM passages WHERE id IN ({})"
+        return {(version, each): number for version, each, number in self._snapshots.rows_in(statement, list(ids))}
+
     def version_of(self, numbers: Sequence[int]) -> dict[int, str]:
         """The version of each number that is there."""
         return dict(self._snapshots.rows_in("SELECT number, version FROM passages WHERE number IN ({})", numbers))
@@ -315,7 +320,10 @@ class PassageStore:
 
 
 def _words_of(passage: Passage) -> tuple[str, str]:
-    return " ".join(tokenize(passage.section)), " ".join(tokenize(f"{passage.title}\n{passage.text}"))
+    if passage.kind == "question":  # its words stand with the passage it leads to
+        return "", ""
+    body = f"{passage.title}\n{passage.text}\n{passage.asked}"
+    return " ".join(tokenize(passage.section)), " ".join(tokenize(body))
 
 
 def _vector(stored: bytes) -> Vectors:

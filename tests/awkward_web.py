@@ -272,7 +272,7 @@ CSV = [
         "报价单.csv",
         utf8("客户,甲公司,\n日期,2025-03-01,\n型号,数量,单价\nH100,8,250000\nA100,0,\n"),
         rows=("第 4 行 | 型号 = H100; 数量 = 8; 单价 = 250000", "第 5 行 | 型号 = A100; 数量 = 0"),
-        texts=("客户, 甲公司\n\n日期, 2025-03-01",),
+        texts=("客户 | 甲公司\n\n日期 | 2025-03-01",),
     ),
     Awkward("CSV: heading only", "header.csv", utf8("GPU,Price,Currency\n"), refused="empty"),
     Awkward("CSV: quotes that do not pair", "unpaired.csv", utf8('GPU,Price\n"A100,1.80\nH100,2.49\n'), refused="broken"),

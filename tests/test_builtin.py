@@ -264,3 +264,19 @@ def test_splitting_loses_no_line(paragraphs: list[str], max_width: int) -> None:
     text = "\n\n".join(paragraphs)
     kept = {line for part in split(text, max_width) for line in part.splitlines()}
     assert {line for line in text.splitlines() if line.strip()} <= kept
+
+
+@pytest.mark.parametrize("before", ["", "<!-- source: own -->\n"])
+def test_questions_of_a_section_lead_to_it_and_are_no_text_of_it(tmp_path: Path, before: str) -> None:
+    asked = f"{before}<!-- asked: 显存是啥 |  why more memory -->\n\nGPU 即图形处理器。"
+    first = next(p for p in read(tmp_path, zh=ZH.replace("GPU 即图形处理器。", asked)) if p.id == "basics.zh#1")
+    assert first.asked.splitlines() == ["显存是啥", "why more memory"]
+    assert first.text == "GPU 即图形处理器。"
+
+
+def test_every_shipped_section_has_questions_in_its_language_and_shows_no_comment() -> None:
+    documents = [passage for passage in builtin_passages() if passage.kind != "row"]
+    firsts = [passage for passage in documents if "." not in passage.id.rsplit("#", 1)[1]]
+    assert len(firsts) > 200
+    assert all(len(passage.asked.splitlines()) >= 5 for passage in firsts)
+    assert not [passage.id for passage in documents if "<!--" in passage.text]

@@ -115,7 +115,9 @@ def test_gbk_that_happens_to_be_valid_utf8_is_chinese_all_the_same() -> None:
         (b"\x89PNG\r\n\x1a\n" + bytes(50), "wrong-type"),
         (b"%PDF-1.7 text", "wrong-type"),
         (b"PK\x03\x04abc", "wrong-type"),
-        (b"plain text with one \x00 in it", "wrong-type"),
+        (b"plain text with one \x00 in it", "broken"),
+        ("UTF-16 with one \0 in it".encode("utf-16"), "broken"),
+        ("클라우드 서버의 가격은 시간당 이 달러입니다. 세금은 포함되지 않습니다.".encode("euc-kr"), "encoding"),
         (b"\x01\x02\x03\x04 mostly control characters", "wrong-type"),
         ("한국어 텍스트 가격표입니다".encode("euc-kr"), "encoding"),
         ("日本語のテキストです、価格表".encode("shift_jis"), "encoding"),
@@ -129,6 +131,17 @@ def test_what_cannot_be_read_is_refused_and_nothing_replaced(content: bytes, cod
     with pytest.raises(FileRefusedError) as refused:
         decode(content)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gb18030"])
+def test_a_stray_nul_is_refused_with_its_line(encoding: str) -> None:
+    with pytest.raises(FileRefusedError, match=r"^第 2 行.*NUL.* / Line 2 holds a NUL character"):
+        decode("显卡价格表，每小时的价格如下\n型号\0价格\n".encode(encoding))
+
+
+def test_chinese_of_rare_characters_is_not_taken_for_korean() -> None:
+    names = "昇腾寒武纪壁仞燧原沐曦昆仑芯摩尔线程海光景嘉微天数智芯"
+    assert decode(names.encode("gb18030")) == (names, "gb18030")
 
 
 @settings(max_examples=300, deadline=None)

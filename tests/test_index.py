@@ -21,6 +21,7 @@ import pytest
 
 import knowledge.index as index_module
 import knowledge.open_index as open_module
+import knowledge.snapshots as snapshots
 from knowledge.dense_store import DenseStore
 from knowledge.generation import read_manifest
 from knowledge.index import (
@@ -111,7 +112,7 @@ def topics(hits: list[Hit]) -> list[str]:
 
 
 def test_every_passage_comes_back_as_it_went_in(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(open_module, "READ_AT_ONCE", 2)  # several pages
+    monkeypatch.setattr(snapshots, "AT_ONCE", 2)  # several pages
     assert sorted(index.passages(), key=lambda each: each.id) == sorted(PASSAGES, key=lambda each: each.id)
     assert [index.passage(each.id) for each in PASSAGES] == PASSAGES
 

@@ -19,6 +19,7 @@ from test_index import PASSAGES, passage, topics
 
 import knowledge.open_index as open_module
 from knowledge.dense_store import DenseStore
+from knowledge.hits import HEADING_SHARE
 from knowledge.index import Index, IndexBrokenError, IndexIncompleteError, Passage, Vectors, build_index, open_index
 
 
@@ -161,7 +162,7 @@ def test_another_number_of_vectors_than_passages_is_refused_before_anything_is_w
 def test_each_side_can_be_measured_alone(index: Index) -> None:
     words = index.search("gn7.2xlarge32", language="zh", rank="keyword")
     assert [hit.passage.topic for hit in words] == ["doc#3"]
-    assert words[0].score == words[0].keyword / 2  # the heading lacks it
+    assert words[0].score == pytest.approx((1 - HEADING_SHARE) * words[0].keyword)  # the heading lacks it
     assert index.search("不曾见过的词", language="zh", rank="keyword") == []
     meaning = index.search("gn7.2xlarge32", language="zh", rank="dense")
     assert len(meaning) >= 3
@@ -378,3 +379,50 @@ def test_killed_at_any_moment_every_live_version_is_whole_and_nothing_else_is_le
                 assert found(opened, f"{version} part {count - 1}: rack {(count - 1) * 7}")[0].startswith(name)
             assert topics(opened.search("gn7.2xlarge32", language="zh"))[0] == "doc#3"
         assert len(list(folder.rglob("chroma.sqlite3"))) == 1
+
+
+ASKED = "刷脸进门靠啥\nwhat opens the door"
+
+
+def asking_document() -> list[Passage]:
+    first, *rest = document("alpha", 12)
+    return [replace(first, asked=ASKED), *rest]
+
+
+@pytest.mark.parametrize("question", ["刷脸进门靠啥", "What opens the door?"])
+def test_a_question_written_down_for_a_passage_leads_to_it_and_is_never_shown(index: Index, question: str) -> None:
+    index.add("v1", asking_document())
+    index.show("v1")
+    for rank in ("dense", "fused"):
+        (hit, *others) = index.search(question, language="en", limit=10, rank=rank)  # type: ignore[arg-type]
+        assert hit.passage.id == "alpha.0"
+        assert {each.passage.kind for each in (hit, *others)} <= {"text", "row", "gap"}
+    assert [each.id for each in index.passages("v1")] == [f"alpha.{n}" for n in range(12)]
+    assert index.passage("alpha.0").asked == ASKED
+
+
+def test_the_words_of_its_questions_count_as_words_of_the_passage(index: Index) -> None:
+    index.add("v1", asking_document())
+    index.show("v1")
+    assert found(index, "刷脸")[0] == "alpha.0"
+    assert index.search("刷脸", language="zh", rank="keyword")[0].keyword == 1.0
+
+
+def test_removing_a_version_removes_its_questions_too(index: Index) -> None:
+    before = index.versions()
+    index.add("v1", asking_document())
+    index.show("v1")
+    assert index.remove("v1") == 12 + 2
+    assert index.versions() == before
+    index.verify()
+    assert not index.knows("刷脸")
+
+
+def test_a_question_changed_is_embedded_alone(folder: Path) -> None:
+    embedder = HashEmbedder()
+    build_index(folder, asking_document(), embedder).close()
+    embedder.embedded = 0
+    changed = [replace(each, asked=each.asked and f"{each.asked}\nwho holds the key") for each in asking_document()]
+    with build_index(folder, changed, embedder) as index:
+        assert embedder.embedded == 0  # no passage; a question is embedded as questions are
+        assert index.search("who holds the key", language="en")[0].passage.id == "alpha.0"

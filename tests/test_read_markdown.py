@@ -34,6 +34,8 @@ def at(line: int) -> Place:
         ("| a | b |\n|---|:-:|\n| 1 | 0 |", [["a", "b"], ["1", "0"]]),
         ("a | b\n--|--\n1 | 0%", [["a", "b"], ["1", "0%"]]),
         ("|a|\n|-|\n|1|", [["a"], ["1"]]),
+        # marks in cells, a link defined elsewhere, and no strike where four tildes are written
+        ("|a|\n|-|\n|**1** [x][y] \\~~~~|\n\n[y]: /z", [["a"], ["1 x ~~~~"]]),
         ("| a | b |\n|---|---|\n| x\\|y | 2 |", [["a", "b"], ["x|y", "2"]]),
         ("| a | b |\n|---|---|\n| `x\\|y` | 2 |", [["a", "b"], ["x|y", "2"]]),
         # a pipe in a code span that would part the cell: not where the row then fits the header

@@ -318,3 +318,19 @@ def test_every_reader_works_within_the_limits(name: str, make: Callable[[], byte
 @pytest.mark.parametrize("kind", sorted(get_args(Kind)))
 def test_every_kind_but_the_archive_has_a_reader(kind: str) -> None:
     assert (kind in READERS) is (kind != "zip")
+
+
+def test_what_a_pdf_library_grumbles_is_not_shown_with_a_failure(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = """
+def read(content, name):
+    import logging
+    logging.getLogger("pdfminer.pdffont").warning("an odd font")
+    logging.getLogger("reader").warning("a last word")
+    raise SystemExit(3)
+"""
+    with pytest.raises(FileRefusedError):
+        parse_with(code, monkeypatch)
+    assert "a last word" in caplog.text
+    assert "an odd font" not in caplog.text
