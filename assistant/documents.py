@@ -12,13 +12,12 @@ from assistant import render
 from assistant.evidence import Citation, Finding, Status
 from assistant.ledger import Ledger
 from assistant.understand import Request
+from knowledge.hits import LEAST_CERTAINTY, certainty
 from knowledge.index import Hit, Index, Passage
 from knowledge.names import all_names, link, normalise
 
-LEAST_SCORE = (
-    0.32  # below it nothing was found: refuses 12 of 13 foreign questions of the tuning half, see evals/RESULTS.md
-)
 CLOSE = 0.85  # a passage scoring this share of the best one is quoted beside it
+GAP_SHARE = 0.95  # of its score counts for a passage that says what is not known, beside one that says something
 RELATED = 0.6  # and this share, where text stands in for a row or beside a gap
 MOST_QUOTED = 2
 PROPER_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*(?![A-Za-z0-9])")
@@ -31,7 +30,7 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     subjects = _subjects(request)
     about = [hit for hit in hits if _mentions_all(hit.passage, subjects)]
     unknown = [name for name in (*request.slots.unknown, *_proper_words(request)) if not index.knows(name)]
-    if unknown or (subjects and not about) or not hits or (about or hits)[0].score < LEAST_SCORE:
+    if unknown or (subjects and not about) or not hits or certainty(hits, (about or hits)[0]) < LEAST_CERTAINTY:
         return not_found(request, book, unknown or [n for n in _display(request) if not index.knows(n)])
     best = _best(about)
     quoted = [best] + [
@@ -47,8 +46,9 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
 
 
 def _best(hits: Sequence[Hit]) -> Hit:
-    """The best hit; a bare table row only where no text comes near it."""
+    """The best hit; a bare table row only where no text comes near it, a gap only where no text comes as near."""
     texts = [hit for hit in hits if hit.passage.kind != "row"]
+    texts.sort(key=lambda hit: -hit.score * (GAP_SHARE if hit.passage.kind == "gap" else 1))
     return texts[0] if texts and texts[0].score >= RELATED * hits[0].score else hits[0]
 
 

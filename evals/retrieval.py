@@ -17,7 +17,6 @@ from typing import Literal
 
 import numpy as np
 
-from assistant.documents import LEAST_SCORE
 from evals.case_files import FOLDER, read_cases
 from evals.retrieval_scores import (
     DEPTH,
@@ -28,6 +27,7 @@ from evals.retrieval_scores import (
     shares,
     threshold_shares,
 )
+from knowledge.hits import LEAST_CERTAINTY, certainty
 from knowledge.index import Embedder, Hit, Index, Vectors
 from knowledge.passage import Passage
 
@@ -37,7 +37,7 @@ LAST = "fused, with names"
 
 Halves = Literal["tune", "all"]
 Progress = Callable[[str], object]
-# The passages for a question, best first, and the best one's score where scores compare across questions.
+# The passages for a question, best first, and how certain the best one is.
 Search = Callable[[RetrievalCase], tuple[list[Passage], float | None]]
 
 
@@ -96,7 +96,7 @@ def searches_of(index: Index) -> dict[str, Search]:
     def of_index(rank: Literal["fused", "dense", "keyword"], expand: bool) -> Search:
         def search(case: RetrievalCase) -> tuple[list[Passage], float | None]:
             hits = index.search(case.question, language=case.language, limit=DEPTH, rank=rank, expand=expand)
-            return [hit.passage for hit in hits], hits[0].score if hits else None
+            return [hit.passage for hit in hits], certainty(hits, hits[0]) if hits else None
 
         return search
 
@@ -161,7 +161,7 @@ def report(outcomes: Mapping[str, Sequence[Outcome]]) -> str:
             _side_by_side(outcomes, halves),
             f"{list(outcomes)[-1]}, by language and kind:",
             _by_group(last, halves),
-            f"Least score {LEAST_SCORE}:",
+            f"Least certainty {LEAST_CERTAINTY}:",
             _threshold(last, halves),
         )
     )
@@ -194,7 +194,7 @@ def _by_group(found: Sequence[Outcome], halves: Sequence[str]) -> str:
 def _threshold(found: Sequence[Outcome], halves: Sequence[str]) -> str:
     lines = []
     for half in halves:
-        counted = threshold_shares((outcome for outcome in found if outcome.case.half == half), LEAST_SCORE)
+        counted = threshold_shares((outcome for outcome in found if outcome.case.half == half), LEAST_CERTAINTY)
         refused, lost = _percent(counted.refused), _percent(counted.lost)
         lines.append([half, str(counted.unanswerable), refused, str(counted.answerable), lost])
     return _table(["half", "unanswerable", "nothing above it", "answerable", "wrongly below it"], lines)
@@ -211,7 +211,7 @@ def _percent(share: float) -> str:
 def _wrong(outcome: Outcome) -> bool:
     if outcome.case.labels:
         return outcome.rank != 1
-    return outcome.best is not None and outcome.best >= LEAST_SCORE
+    return outcome.best is not None and outcome.best >= LEAST_CERTAINTY
 
 
 def _miss(case: RetrievalCase, index: Index) -> str:

@@ -54,6 +54,7 @@ def sections_of(path: Path) -> list[Section]:
         override = re.match(r"\s*<!-- source: (.+?) -->", text)
         sources = tuple(key.strip() for key in (override[1] if override else front["source"]).split(","))
         text = text[override.end() :] if override else text
+        text = re.sub(r"^\s*<!-- asked: .+? -->", "", text)  # questions lead to a section and say nothing
         where = front["topic"], front["language"], front["kind"], number
         found.append(Section(*where, sources, heading.strip(), text.strip()))
     return found
