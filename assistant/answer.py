@@ -117,7 +117,9 @@ def gather(request: Request, having: Resources) -> Finding:
         found = _from_rows(request, book, having)
     except ToolError as error:
         return book.finding("needs_detail", book.say(f"这个数算不了：{error}", f"This cannot be computed: {error}"))
-    return found or documents.look_up(request, book, having.index)
+    if found is None:
+        return documents.look_up(request, book, having.index)
+    return documents.with_own(request, book, found, having.index) if having.index.has_documents else found
 
 
 HANDLERS: dict[str, Callable[[Request, Ledger], Finding | None]] = {

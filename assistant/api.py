@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 MAX_TURNS = 50
 MAX_API_BYTES = 512 * 1024  # 50 turns of 2,000 characters
 MAX_PAGE_BYTES = 8 * 1024 * 1024  # the page sends the conversation it shows along with each question
+BODIED = frozenset({"POST", "PUT", "PATCH"})  # these must say how long their body is
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
 # Enforced by the browser: nothing on the page is fetched from, or sent to, another host.
@@ -216,7 +217,7 @@ def _refusal(scope: Scope) -> Response | None:
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != headers["host"]:
         return _error(HTTPStatus.FORBIDDEN, _NOT_LOCAL)
-    if scope["type"] == "websocket" or scope["method"] in {"GET", "HEAD", "OPTIONS"}:
+    if scope["type"] == "websocket" or (scope["method"] not in BODIED and not _has_body(headers)):
         return None
     length = headers.get("content-length", "")
     if not length.isdecimal():
@@ -230,6 +231,10 @@ def _most_bytes(path: str) -> int:
     if path == "/api/documents":
         return LARGEST_BYTES
     return MAX_API_BYTES if path.startswith("/api/") else MAX_PAGE_BYTES
+
+
+def _has_body(headers: Headers) -> bool:
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def _name(host: str) -> str:

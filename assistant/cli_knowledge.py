@@ -81,8 +81,11 @@ def remove(
     """Take documents out, with every trace of them."""
     with said_plainly(), _knowledge() as base:
         for wanted in documents:
-            document, passages = base.remove(wanted)
-            typer.echo(f"已删除 / removed: {document.name} [{document.id}] {passages} 段 / passages")
+            gone = base.remove(wanted)
+            typer.echo(
+                f"已删除 / removed: {gone.document.name} [{gone.document.id}] {gone.passages} 段 / passages, "
+                f"{gone.price_rows} 价格行 / price rows, {gone.cards} 张卡 / cards"
+            )
 
 
 @knowledge_app.command("status")

@@ -19,7 +19,10 @@ from knowledge.names import all_names, link, normalise
 CLOSE = 0.85  # a passage scoring this share of the best one is quoted beside it
 GAP_SHARE = 0.95  # of its score counts for a passage that says what is not known, beside one that says something
 RELATED = 0.6  # and this share, where text stands in for a row or beside a gap
+WORTH_A_LOOK = 0.25  # what is not sure to answer is shown as the nearest passage, from this score on
 MOST_QUOTED = 2
+BUILTIN = ("documents/", "tables/")  # where the passages that ship with the product stand
+OWN_WORDS = 0.5  # the least share of the question's words in a passage that answers what code refused
 PROPER_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*(?![A-Za-z0-9])")
 EMPTY_CELL = re.compile(r"= (?:未注明|not stated|未印|not printed)$|^(?:来源|source) = ")
 
@@ -30,8 +33,10 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     subjects = _subjects(request)
     about = [hit for hit in hits if _mentions_all(hit.passage, subjects)]
     unknown = [name for name in (*request.slots.unknown, *_proper_words(request)) if not index.knows(name)]
-    if unknown or (subjects and not about) or not hits or certainty(hits, (about or hits)[0]) < LEAST_CERTAINTY:
-        return not_found(request, book, unknown or [n for n in _display(request) if not index.knows(n)])
+    if unknown or not about or certainty(hits, about[0]) < LEAST_CERTAINTY:
+        if about and not unknown and about[0].score >= WORTH_A_LOOK:
+            return _nearest(about[0], book)
+        return not_found(request, book, unknown or [name for name in _display(request) if not index.knows(name)])
     best = _best(about)
     quoted = [best] + [
         hit for hit in about if hit is not best and hit.score >= CLOSE * best.score and hit.passage.kind == "text"
@@ -52,6 +57,16 @@ def _best(hits: Sequence[Hit]) -> Hit:
     return texts[0] if texts and texts[0].score >= RELATED * hits[0].score else hits[0]
 
 
+def _nearest(hit: Hit, book: Ledger) -> Finding:
+    """Nothing answers for sure: say so, and show the nearest passage as no more than that."""
+    book.citations.append(_citation(len(book.citations) + 1, hit.passage))
+    head = book.say(
+        "知识库里没有找到确定能回答这个问题的内容。最接近的一段如下，它未必回答你的问题：",
+        "The knowledge base holds nothing that surely answers this. The nearest passage, which may not answer it:",
+    )
+    return book.finding("not_in_knowledge", head, _quote(hit.passage, len(book.citations)))
+
+
 def not_found(request: Request, book: Ledger, names: Sequence[str] = ()) -> Finding:
     """Nothing in the knowledge base answers: say so, and what it does hold."""
     if names:
@@ -68,6 +83,37 @@ def not_found(request: Request, book: Ledger, names: Sequence[str] = ()) -> Find
     return book.finding("not_in_knowledge", head, book.say(
         "它收录的是：GPU 租用与购卡价格、显卡与开源模型规格、微调时长、显存与选卡建议、参考服务器、学习平台、出口限制和部署建议。",
         "It covers GPU rental and purchase prices, specifications of cards and open models, fine-tuning times, memory and card recommendations, reference servers, learning platforms, export rules and serving advice."))  # fmt: skip
+
+
+def with_own(request: Request, book: Ledger, found: Finding, index: Index) -> Finding:
+    """The finding of code, with what a document of the reader's own says about the question.
+
+    Such a document may be about anything, from a vendor's terms to a rack's place, so it also answers what code refused
+    as unknown or foreign; beside an answer of the tables it stands as a quotation and changes nothing.
+    """
+    passage = _own_passage(request, index)
+    if passage is None:
+        return found
+    book.citations.append(_citation(len(book.citations) + 1, passage))
+    quote = _quote(passage, len(book.citations))
+    if found.status in ("not_in_knowledge", "off_topic"):
+        return book.finding("answered", quote)
+    head = book.say("你导入的文档里写着：", "Your own documents say:")
+    return book.finding(found.status, found.markdown, head, quote, wants_prose=found.wants_prose)
+
+
+def _own_passage(request: Request, index: Index) -> Passage | None:
+    """The passage of the reader's documents that surely answers, naming all that the question names and no row knows."""
+    hits = index.search(request.search_text, language=request.language, limit=8)
+    own = next((hit for hit in hits if not hit.passage.locator.startswith(BUILTIN)), None)
+    if own is None or own.keyword < OWN_WORDS or certainty(hits, own) < LEAST_CERTAINTY:
+        return None
+    said = f"{own.passage.source} {own.passage.title} {own.passage.section} {own.passage.text}".casefold()
+    named = all(name.casefold() in said for name in request.slots.unknown)
+    of_each_kind = [
+        [subject for subject in _subjects(request) if subject[0] == kind] for kind in ("gpu", "provider", "model")
+    ]
+    return own.passage if named and all(_mentions_all(own.passage, some) for some in of_each_kind) else None
 
 
 def evidence_text(citations: Sequence[Citation]) -> str:
@@ -107,6 +153,8 @@ def _display(request: Request) -> list[str]:
 
 def _citation(number: int, passage: Passage) -> Citation:
     title = passage.title if passage.section in ("", passage.title) else f"{passage.title} · {passage.section}"
+    if not passage.locator.startswith(BUILTIN):  # a file of the reader's: where in it, by heading, page, sheet and row
+        title = passage.locator.removeprefix(passage.source).lstrip(" ,§")
     return Citation(
         id=number,
         title=title,

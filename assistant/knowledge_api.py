@@ -59,12 +59,12 @@ def add_routes(app: FastAPI, provider: Provider, loading: Callable[[], Response]
 
 def _removed(base: KnowledgeBase, wanted: str) -> Response:
     try:
-        document, passages = base.remove(wanted)
+        removed = base.remove(wanted)
     except UnknownDocumentError as error:
         return JSONResponse({"error": str(error)}, status_code=HTTPStatus.NOT_FOUND)
     except (KnowledgeIndexError, LibraryBrokenError) as error:
         return JSONResponse({"error": str(error)}, status_code=HTTPStatus.INTERNAL_SERVER_ERROR)
-    return JSONResponse({"document": asdict(document), "passages": passages})
+    return JSONResponse(asdict(removed))
 
 
 def _events(base: KnowledgeBase, file: Incoming) -> Iterator[Event]:

@@ -17,7 +17,7 @@ import httpx
 from assistant.outcomes import from_wire
 from assistant.owner import Owner, OwnerFailedError, check, http_client, unreachable
 from ingest.incoming import Incoming, Refused, Skipped
-from ingest.knowledge_base import Outcome, Progress, State
+from ingest.knowledge_base import Outcome, Progress, Removed, State
 from knowledge.library import Document
 
 
@@ -37,10 +37,10 @@ class RemoteKnowledge:
             else:
                 yield file
 
-    def remove(self, wanted: str) -> tuple[Document, int]:
+    def remove(self, wanted: str) -> Removed:
         """Take a document out; raises OwnerFailedError if there is none."""
         removed = self._json("DELETE", f"/api/documents/{quote(wanted, safe='')}")
-        return Document(**removed["document"]), removed["passages"]
+        return Removed(**{**removed, "document": Document(**removed["document"])})
 
     def documents(self) -> list[Document]:
         """Every document, by name."""

@@ -57,6 +57,11 @@ def document_tables(parsed: Parsed) -> Iterator[DocumentTable]:
         before = _label_before(block)
 
 
+def rows_of(document: str) -> str:
+    """What the source of every row of a document begins with, see `source_of`."""
+    return source_of(document, 0).partition(" · ")[0] + " · 表 "
+
+
 def source_of(document: str, number: int) -> str:
     """What a row is said to come from, in both languages, and short enough for a file name: 报价.docx · 表 2 (table 2)."""
     name = document if len(document) <= LONGEST_NAME else f"{document[: LONGEST_NAME - 1]}…"

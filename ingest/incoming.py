@@ -5,6 +5,7 @@ Reads files and writes none. What a file says is found out elsewhere (sandbox.py
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,13 +61,22 @@ def expanded(file: Incoming) -> Iterator[Incoming | Refused]:
             yield file
             return
         for member in members(file.content, file.name):
-            shown = f"{file.name} › {member.name}"
+            shown = f"{file.name} › {readable_name(member.name)}"
             if isinstance(member.content, bytes):
-                yield Incoming(f"{file.origin}!{member.name}", shown, member.content)
+                yield Incoming(f"{file.origin}!{readable_name(member.name)}", shown, member.content)
             else:
                 yield refused(shown, member.content)
     except FileRefusedError as error:
         yield refused(file.name, error)
+
+
+def readable_name(name: str) -> str:
+    """A file name as one line of real characters: a name of another encoding is read as GBK, line breaks become spaces."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # bytes that are no UTF-8, as old Chinese systems wrote them
+        name = os.fsencode(name).decode("gb18030", errors="replace")
+    return "".join(character if character.isprintable() else " " for character in name)
 
 
 def refused(name: str, error: FileRefusedError) -> Refused:
@@ -79,8 +89,8 @@ def _walk(folder: Path) -> Iterator[Incoming | Refused | Skipped]:
     for path in sorted(folder.rglob("*")):
         if path.is_dir():
             continue
-        shown = str(path.relative_to(folder))
-        if is_junk(shown) or path.suffix.lower() not in READABLE:
+        shown = readable_name(str(path.relative_to(folder)))
+        if _leads_out(path, folder) or is_junk(shown) or path.suffix.lower() not in READABLE:
             left.append(shown)
         else:
             yield _read(path)
@@ -88,18 +98,30 @@ def _walk(folder: Path) -> Iterator[Incoming | Refused | Skipped]:
         yield Skipped(str(folder), len(left), tuple(left[:5]))
 
 
+def _leads_out(path: Path, folder: Path) -> bool:
+    """A link to a file elsewhere, which whoever filled the folder may not have been meant to read."""
+    try:
+        return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
+    except RuntimeError:  # links that lead in a circle
+        return True
+
+
 def _read(path: Path) -> Incoming | Refused:
     try:
         size_bytes = path.stat().st_size
         if size_bytes > LARGEST_BYTES:
-            return Refused(path.name, "too-large", _too_large(size_bytes))
+            return Refused(readable_name(path.name), "too-large", _too_large(size_bytes))
         if not path.is_file():
-            return Refused(path.name, "wrong-type", Note("不是普通文件", "not a regular file"))
-        return Incoming(str(path), path.name, path.read_bytes())
+            return Refused(readable_name(path.name), "wrong-type", Note("不是普通文件", "not a regular file"))
+        return Incoming(readable_name(str(path)), readable_name(path.name), path.read_bytes())
     except FileNotFoundError:
-        return Refused(path.name, "not-found", Note(f"没有这个文件：{path}", f"there is no such file: {path}"))
+        return Refused(
+            readable_name(path.name), "not-found", Note(f"没有这个文件：{path}", f"there is no such file: {path}")
+        )
     except OSError as error:
-        return Refused(path.name, "not-found", Note(f"读不了 {path}：{error}", f"cannot be read: {path}: {error}"))
+        return Refused(
+            readable_name(path.name), "not-found", Note(f"读不了 {path}：{error}", f"cannot be read: {path}: {error}")
+        )
 
 
 def _too_large(size_bytes: int) -> Note:

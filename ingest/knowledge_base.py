@@ -23,6 +23,7 @@ from typing import Literal, Self
 from ingest import sandbox
 from ingest.blocks import FileRefusedError, Note, Parsed, from_json, to_json
 from ingest.builtin import builtin_passages
+from ingest.document_tables import rows_of
 from ingest.incoming import Incoming, Refused, Skipped, expanded, refused
 from ingest.passages import passages_of
 from ingest.splitting import SPLITTER_VERSION
@@ -39,6 +40,7 @@ from knowledge.index import (
 )
 from knowledge.library import Document, Library
 from knowledge.own_cards import remove_cards_of
+from knowledge.price_snapshots import remove_origin
 
 READERS_VERSION = "1"  # raise it when readers or splitter give other passages for the same file: it is then read again
 PROBES = 5
@@ -60,6 +62,16 @@ class Taken:
 
 
 Outcome = Taken | Refused | Skipped
+
+
+@dataclass(frozen=True)
+class Removed:
+    """A document taken out, and what went with it: passages, and price rows and cards accepted from its tables."""
+
+    document: Document
+    passages: int
+    price_rows: int
+    cards: int
 
 
 @dataclass(frozen=True)
@@ -114,8 +126,8 @@ class KnowledgeBase:
                 else:
                     yield outcome
 
-    def remove(self, wanted: str) -> tuple[Document, int]:
-        """Take a document out, by id, origin or name; returns it and the number of passages that were removed.
+    def remove(self, wanted: str) -> Removed:
+        """Take a document out, by id, origin or name, with all that was accepted from it.
 
         Raises library.UnknownDocumentError. From the first step on it is not found any more.
         """
@@ -123,8 +135,8 @@ class KnowledgeBase:
             document = self._library.document(wanted)
             self._library.remove(document.id)
             self.index.hide(document.version)
-            remove_cards_of(document.id)
-            return document, self.index.remove(document.version)
+            price_rows, cards = _accepted_gone(document)
+            return Removed(document, self.index.remove(document.version), price_rows, cards)
 
     def documents(self) -> list[Document]:
         """Every document, by name."""
@@ -181,8 +193,8 @@ class KnowledgeBase:
         notes = parsed.notes
         if before:
             self.index.remove(before.version)
-            if cards := remove_cards_of(document_id):
-                notes = (*notes, _cards_gone(cards, document_id))
+            if any(gone := _accepted_gone(before)):
+                notes = (*notes, _accept_again(*gone, document_id))
         return Taken(file.name, "replaced" if before else "accepted", document, notes)
 
     def _write(self, document: Document, parsed: Parsed, passages: list[Passage], progress: Progress | None) -> None:
@@ -210,10 +222,15 @@ class KnowledgeBase:
                 )
 
 
-def _cards_gone(cards: int, document_id: str) -> Note:
+def _accepted_gone(document: Document) -> tuple[int, int]:
+    """Take out the price rows and the cards that were accepted from a document; gives how many of each."""
+    return remove_origin(rows_of(document.name)), remove_cards_of(document.id)
+
+
+def _accept_again(price_rows: int, cards: int, document_id: str) -> Note:
     return Note(
-        f"从旧版本接受的 {cards} 张卡的规格已移除；如仍有效请再接受一次：gpu-advisor knowledge tables {document_id}",
-        f"the specifications of {cards} cards accepted from the former version were removed; accept the table again "
+        f"从旧版本接受的 {price_rows} 行价格、{cards} 张卡已移除；如仍有效请再接受一次：gpu-advisor knowledge tables {document_id}",
+        f"{price_rows} price rows and {cards} cards accepted from the former version were removed; accept the table again "
         f"where it still holds: gpu-advisor knowledge tables {document_id}",
     )
 

@@ -42,7 +42,7 @@ HEADINGS = {
     "price": "price 价格 单价 时价 每小时价格 小时价 租金 价钱 刊例价",
     "currency": "currency 币种 货币",
     "per": "per unit 计价单位 计费周期 周期 单位",
-    "pricing_model": "pricingmodel billing 计费方式 计费模式 付费方式 付费类型",
+    "pricing_model": "pricingmodel billing billingmodel pricingtype plan 计费 计费方式 计费模式 计费类型 付费 付费方式 付费模式 付费类型 购买方式 租用方式",
     "channel": "channel 渠道",
     "flags": "flags 标记",
     "as_of": "asof date updated 日期 报价日期 更新日期 价格日期",

@@ -135,10 +135,7 @@ class Index:
         raise KeyError(f"the index has no passage {passage_id!r}")
 
     def passages(self, version: str | None = None) -> Iterator[Passage]:
-        """Every visible passage, or those of one version, in the order in which they were written.
-
-        Raises KeyError for an unknown version.
-        """
+        """Every visible passage, or those of one version, as written. Raises KeyError for an unknown version."""
         if version is not None and version not in self._counts:
             raise KeyError(f"the index has no version {version!r}")
         wanted = self._visible if version is None else {version}
@@ -154,6 +151,11 @@ class Index:
         visible, counts = self._visible, self._counts
         return sum(counts.get(version, 0) for version in visible)
 
+    @property
+    def has_documents(self) -> bool:
+        """Whether anything but the built-in passages is visible."""
+        return bool(self._visible - {BUILTIN})
+
     def knows(self, term: str) -> bool:
         """Whether every word of the term occurs in the corpus, in some spelling; False for a term without words."""
         with as_broken(self._where):
@@ -164,10 +166,7 @@ class Index:
         return dict(self._counts)
 
     def verify(self) -> None:
-        """Compare the stores with each other and with what was written, between two writes.
-
-        Raises IndexBrokenError if anything is missing or too many.
-        """
+        """Compare the stores and what was written, between two writes. Raises IndexBrokenError where they differ."""
         with self._writing, as_broken(self._where):
             stored, dense, counts = self._store.count(), self._dense.count(), self._store.counts()
         if stored != dense:

@@ -62,23 +62,39 @@ def commit(rows: duckdb.DuckDBPyRelation, database: duckdb.DuckDBPyConnection, l
     """
     with lock():
         before, old = _state(), current()
-        target = folder() / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.parquet"
         columns, key = ", ".join(STORED), ", ".join(KEY)
         rows.create_view("incoming")
         older = f"UNION ALL SELECT {columns}, 0 AS age FROM read_parquet('{quoted(old)}')" if old else ""
-        part = target.with_suffix(".part")
-        database.execute(
-            f"COPY (SELECT {columns} FROM (SELECT {columns}, 1 AS age FROM incoming {older})"
-            f" QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY age DESC, line DESC) = 1 ORDER BY gpu, provider)"
-            f" TO '{quoted(part)}' (FORMAT parquet, COMPRESSION zstd)"
+        target = _written(
+            database,
+            f"SELECT {columns} FROM (SELECT {columns}, 1 AS age FROM incoming {older})"
+            f" QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY age DESC, line DESC) = 1 ORDER BY gpu, provider",
         )
         database.execute("DROP VIEW incoming")
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
-        part.replace(target)
         previous = (*before.previous, (before.file, before.label)) if before else (("", ""),)
         _point(Snapshot(target.name, label, previous))
         return target
+
+
+def remove_origin(origin: str) -> int:
+    """Take out the rows whose origin begins so, as a state of its own that undo goes back from; gives their number."""
+    with lock():
+        before, old = _state(), current()
+        if before is None or old is None:
+            return 0
+        with duckdb.connect() as database:
+            table = f"read_parquet('{quoted(old)}')"
+            ((found,),) = database.execute(
+                f"SELECT count(*) FROM {table} WHERE starts_with(origin, ?)", [origin]
+            ).fetchall()
+            if not found:
+                return 0
+            text = origin.replace("'", "''")
+            target = _written(
+                database, f"SELECT {', '.join(STORED)} FROM {table} WHERE NOT starts_with(origin, '{text}')"
+            )
+        _point(Snapshot(target.name, f"− {origin}", (*before.previous, (before.file, before.label))))
+        return int(found)
 
 
 def undo() -> str:
@@ -92,6 +108,17 @@ def undo() -> str:
         file, label = state.previous[-1]
         _point(Snapshot(file, label, state.previous[:-1]))
         return state.label
+
+
+def _written(database: duckdb.DuckDBPyConnection, select: str) -> Path:
+    """A new Parquet file of these rows, complete and flushed before it gets its name."""
+    target = folder() / f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}.parquet"
+    part = target.with_suffix(".part")
+    database.execute(f"COPY ({select}) TO '{quoted(part)}' (FORMAT parquet, COMPRESSION zstd)")
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    part.replace(target)
+    return target
 
 
 def _state() -> Snapshot | None:

@@ -131,6 +131,11 @@ def test_a_body_of_unstated_length_is_refused(client: httpx.Client) -> None:
     assert response.status_code == 411
 
 
+def test_a_removal_needs_no_length_since_it_has_no_body(client: httpx.Client) -> None:
+    assert client.delete("/api/documents/x").status_code == 503  # the scripted advisor has no documents
+    assert client.request("DELETE", "/api/documents/x", content=iter([b"x"])).status_code == 411
+
+
 @pytest.mark.parametrize("question", ["break now", "silent now"])
 def test_a_fault_gives_a_polite_sentence_and_its_traceback_to_the_log_only(
     client: httpx.Client, state: Path, question: str

@@ -71,8 +71,8 @@ def test_files_go_in_are_listed_and_come_out_over_http(owner: Owner, base: Knowl
     assert remote.documents() == [taken.document] == base.documents()
     assert (remote.state().documents, remote.state().builtin_passages) == (1, 1)
     assert [each.status for each in remote.ingest(files[:1]) if isinstance(each, Taken)] == ["unchanged"]
-    removed, passages = remote.remove("价格 1.csv")
-    assert (removed, passages) == (taken.document, taken.document.passages)
+    gone = remote.remove("价格 1.csv")
+    assert (gone.document, gone.passages) == (taken.document, taken.document.passages)
     assert remote.documents() == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import threading
 import time
 import zipfile
 from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
 
@@ -18,6 +21,8 @@ from hash_embedder import HashEmbedder
 import ingest.knowledge_base as module
 from ingest.incoming import Incoming, Refused, Skipped, from_paths
 from ingest.knowledge_base import KnowledgeBase, Outcome, Taken, open_knowledge, rebuild
+from ingest.typed_tables import GivenTerms, PriceTable, prepare_prices, typed
+from knowledge.catalog import load_catalog
 from knowledge.index import IndexMismatchError
 from knowledge.library import UnknownDocumentError
 from knowledge.passage import Passage
@@ -138,8 +143,8 @@ def test_removing_leaves_no_trace_in_search_lists_or_files(tmp_path: Path) -> No
     secret = "Zyzzyva"  # a word that stands nowhere else
     with open_knowledge(tmp_path / "home", HashEmbedder()) as base:
         take(base, file("note.md", f"# Note\n\n## Where\n\nThe {secret} key lies under rack 7.\n"), file("g.md", GUIDE))
-        document, removed = base.remove("note.md")
-        assert removed == document.passages > 0
+        gone = base.remove("note.md")
+        assert gone.passages == gone.document.passages > 0
         assert base.index.versions() == {"builtin": 2, base.documents()[0].version: base.documents()[0].passages}
         assert not any(secret in text for text in found(base, f"{secret} key rack 7"))
         with pytest.raises(UnknownDocumentError):
@@ -267,3 +272,52 @@ def test_killed_at_any_moment_the_next_start_sees_the_old_or_the_new_state(tmp_p
                 (version,) = texts
                 assert any(version in text for text in found(base, f"{version} part3"))
             base.index.count()
+
+
+def test_names_that_are_no_utf8_links_out_and_line_breaks_do_no_harm(base: KnowledgeBase, tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (tmp_path / "outside.md").write_text("# Secret\n\nnot meant to be read\n")
+    (folder / "link.md").symlink_to(tmp_path / "outside.md")
+    (folder / "circle.md").symlink_to(folder / "circle.md")
+    (folder / "a\nb.md").write_text(GUIDE)
+    Path(os.fsdecode(os.fsencode(folder) + b"/" + "报价".encode("gb18030") + b".csv")).write_text(PRICES)
+    outcomes = list(base.ingest(from_paths([folder])))
+    assert sorted(each.name for each in base.documents()) == ["a b.md", "报价.csv"]
+    (skipped,) = [outcome for outcome in outcomes if isinstance(outcome, Skipped)]
+    assert sorted(skipped.examples) == ["circle.md", "link.md"]
+
+
+def test_the_index_knows_whether_it_has_documents_of_the_reader(base: KnowledgeBase) -> None:
+    assert not base.index.has_documents
+    take(base, file("guide.md", GUIDE))
+    assert base.index.has_documents
+    base.remove("guide.md")
+    assert not base.index.has_documents
+
+
+@pytest.mark.parametrize("change", ["remove", "replace"])
+def test_price_rows_accepted_from_a_document_go_with_it(
+    base: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    monkeypatch.setenv("GPU_ADVISOR_HOME", str(tmp_path / "home"))
+    (outcome,) = take(
+        base, file("v.csv", "云厂商,GPU,计费,价格（元/小时）\n腾讯云,A100,竞价,6.2\n腾讯云,A100,按量,9.9\n")
+    )
+    assert isinstance(outcome, Taken)
+    table = typed(base.parsed(outcome.document.id), 1)
+    assert isinstance(table, PriceTable)
+    prepare_prices(table, "v.csv", GivenTerms(), as_of="", allow_unusual=False, today=date(2026, 11, 30)).commit()
+
+    def prices() -> set[tuple[Decimal, str]]:
+        return {(offer.price, offer.pricing_model) for offer in load_catalog().find_offers(["A100"], ["tencent"])}
+
+    assert (Decimal("9.9"), "on-demand") in prices()  # and the spot row, which find_offers leaves out
+    if change == "remove":
+        assert base.remove("v.csv").price_rows == 2
+    else:
+        (again,) = take(base, file("v.csv", "云厂商,GPU,价格（元/小时）\n腾讯云,A100,12.5\n"))
+        assert isinstance(again, Taken)
+        assert "2 price rows and 0 cards" in again.notes[-1].en
+    assert Decimal("9.9") not in {price for price, _ in prices()}
+    assert Decimal("28.64") in {price for price, _ in prices()}
