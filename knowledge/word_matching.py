@@ -93,16 +93,29 @@ def cover(
     asked = list(dict.fromkeys(words))
     weights = [_weight(word, frequency, passages) for word in asked]
     information = sum(weights)
+    touching = [_touching(word) for word in asked]
+    telling = frozenset[str]().union(*touching)
+    shares: dict[frozenset[str], float] = {}  # by the few tokens of a passage that any word of the question touches
 
     def share(present: frozenset[str]) -> float:
-        covered = sum(weight * _credit(word, present) for word, weight in zip(asked, weights, strict=True))
-        return min(1.0, covered / information) if asked else 0.0
+        if present not in shares:
+            touched = zip(asked, weights, touching, strict=True)
+            covered = sum(w * _credit(word, present) for word, w, own in touched if not own.isdisjoint(present))
+            shares[present] = min(1.0, covered / information) if asked else 0.0
+        return shares[present]
 
+    headings = {number: heading & telling for number, (heading, _) in tokens.items()}
     return Coverage(
         information=information,
-        passage={number: share(heading | body) for number, (heading, body) in tokens.items()},
-        heading={number: share(heading) for number, (heading, _) in tokens.items()},
+        passage={number: share(headings[number] | (body & telling)) for number, (_, body) in tokens.items()},
+        heading={number: share(heading) for number, heading in headings.items()},
     )
+
+
+def _touching(word: Word) -> frozenset[str]:
+    """Every token that can earn a word credit: a passage with none of them earns it nothing."""
+    others = (*word.parts, *(other for group in word.equivalents for other in group))
+    return frozenset(word.tokens).union(*(_touching(other) for other in others))
 
 
 def _weight(word: Word, frequency: Frequency, passages: int) -> float:
