@@ -37,6 +37,7 @@ from knowledge.index import (
     Passage,
     build_index,
     open_index,
+    refresh_index,
 )
 from knowledge.library import Document, Library
 from knowledge.own_cards import remove_cards_of
@@ -264,7 +265,11 @@ def _open_index(folder: Path, library: Library, embedder: Embedder, progress: Pr
     live = library.versions()
     try:
         return open_index(folder, embedder, builtin_passages(), live=live, splitter=SPLITTER_VERSION)
-    except (IndexMissingError, IndexOutdatedError):
+    except IndexOutdatedError:  # of another release: its built-in passages change, the documents stay as they are
+        return refresh_index(
+            folder, embedder, builtin_passages(), live=live, splitter=SPLITTER_VERSION, progress=progress
+        )
+    except IndexMissingError:
         return _build(folder, library, embedder, progress)
     except IndexMismatchError:
         if live:

@@ -90,9 +90,9 @@ ARCHIVES = [
     Awkward(
         "ZIP: names that point outside",
         "evil.zip",
-        lambda: packed(("../../etc/cron.csv", ENGLISH), ("/root/a.csv", ENGLISH), ("C:\\Windows\\b.csv", ENGLISH)),
-        members=("etc/cron.csv", "root/a.csv", "Windows/b.csv"),
-        rows=tuple(f"› {name}, line 2 | GPU = A100; Price = 1.80" for name in ("etc/cron.csv", "root/a.csv", "Windows/b.csv")),
+        lambda: packed(("../../etc/cron.csv", ENGLISH), ("/srv/a.csv", ENGLISH), ("C:\\Windows\\b.csv", ENGLISH)),
+        members=("etc/cron.csv", "srv/a.csv", "Windows/b.csv"),
+        rows=tuple(f"› {name}, line 2 | GPU = A100; Price = 1.80" for name in ("etc/cron.csv", "srv/a.csv", "Windows/b.csv")),
     ),
     Awkward(
         "ZIP: one member with a password",
