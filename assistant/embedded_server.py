@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import select
+import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 CONTEXT_TOKENS = 4096
 START_SECONDS = 120.0
@@ -71,7 +73,8 @@ class EmbeddedServer:
     def address(self) -> str:
         """Return "http://127.0.0.1:PORT" of a living child, started now if need be. Raises EmbeddedServerError."""
         with self._starting:
-            if self._process is None or self._process.poll() is not None:
+            if self._process is None or self._process.poll() is not None or not _listens(self._address):
+                self.stop()
                 self._address = self._start()
             return self._address
 
@@ -123,6 +126,18 @@ class EmbeddedServer:
                 return ""
             ready, _, _ = select.select([process.stdout], [], [], self._start_seconds)
             return process.stdout.readline().decode().strip() if ready else ""
+
+
+def _listens(address: str) -> bool:
+    """Whether a child's port is open. A dying process closes it some time before its exit status can be read."""
+    parts = urlsplit(address)
+    try:
+        socket.create_connection((parts.hostname or "", parts.port or 0), timeout=1).close()
+    except ConnectionRefusedError:
+        return False
+    except TimeoutError:  # a full backlog: alive, and busy
+        return True
+    return True
 
 
 def available_cores() -> int:

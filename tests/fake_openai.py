@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 import threading
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-Ending = Literal["done", "no finish", "endless", "cut", "stall", "exit", "error"]
+Ending = Literal["done", "no finish", "endless", "cut", "stall", "exit", "close_port", "error"]
 
 
 @dataclass(frozen=True)
@@ -136,13 +137,19 @@ class _Handler(BaseHTTPRequestHandler):
             case "endless":
                 while not self._fake.closing.wait(0.01):
                     self._send_event({"content": "more "})
-            case "exit":
-                os._exit(1)
+            case "exit" | "close_port":
+                self._die(ending)
             case "stall":
                 self._fake.closing.wait()
         self.close_connection = True
-        if ending not in ("cut", "stall"):
+        if ending not in ("cut", "close_port", "stall"):
             self.wfile.write(b"0\r\n\r\n")
+
+    def _die(self, ending: Ending) -> None:
+        if ending == "exit":
+            os._exit(1)
+        # What a dying process looks like before its exit status can be read.
+        self.server.socket.shutdown(socket.SHUT_RDWR)
 
     def _send_event(self, delta: dict[str, str], finish: str | None = None) -> None:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
@@ -162,8 +169,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _answer_as_child(request: dict[str, Any]) -> Reply:
-    wants_death = "die" in request["messages"][-1]["content"]
-    return Reply(("half an ans",), ending="exit") if wants_death else Reply(("alive",))
+    match request["messages"][-1]["content"]:
+        case "please die":
+            return Reply(("half an ans",), ending="exit")
+        case "please close your port":
+            return Reply(("half an ans",), ending="close_port")
+        case _:
+            return Reply(("alive",))
 
 
 if __name__ == "__main__":

@@ -276,11 +276,12 @@ def stub_model(server: EmbeddedServer) -> LanguageModel:
     return LanguageModel(lambda: Endpoint(server.address() + "/v1", "key", "stub-model"), name="stub-model")
 
 
-def test_child_that_dies_mid_stream_ends_one_answer_and_the_next_works_again(stub: EmbeddedServer) -> None:
+@pytest.mark.parametrize("wish", ["please die", "please close your port"])
+def test_child_that_dies_mid_stream_ends_one_answer_and_the_next_works_again(stub: EmbeddedServer, wish: str) -> None:
     model = stub_model(stub)
     came: list[str] = []
     with pytest.raises(ModelUnavailableError) as caught:
-        came.extend(model.stream("system", "please die", max_tokens=16))
+        came.extend(model.stream("system", wish, max_tokens=16))
     assert (came, caught.value.reason) == (["half an ans"], llm.BROKEN_OFF)
     dead = stub.pid
     assert ask(model) == "alive"
