@@ -14,10 +14,21 @@ from assistant import prices, render, runs
 from assistant.calculator.calculation import Calculation, number
 from assistant.calculator.training_compute import MFU_RANGE, MFU_RANGE_ONE_CARD
 from assistant.evidence import Finding
-from assistant.finetuning_cases import Job
+from assistant.finetuning_cases import Job, adapter_targets
 from assistant.ledger import Ledger
 from assistant.price_tables import per_gpu
+from assistant.reading import Period
+from assistant.training_goals import (
+    budget_words,
+    cards_until,
+    deadline,
+    holds,
+    memory_words,
+    method_name,
+    tried_methods,
+)
 from assistant.training_subject import CardAsked, Trained, cards_by_memory, cards_by_speed, peak, trained
+from assistant.training_words import in_days, many_tokens, three_digits
 from assistant.understand import Request
 from knowledge.catalog import Offer
 
@@ -27,9 +38,6 @@ TUNING = frozenset({"finetuning"})
 ROWS, TOKENS_PER_ROW, EPOCHS = 10_000, 512, 3
 NODE = 8
 TOKENS_PER_PARAMETER = 20  # compute-optimal: Hoffmann et al. 2022 (Chinchilla)
-MEMORY_VERDICTS = {
-    "fits": ("够", "holds it"), "tight": ("很紧", "is tight"), "no": ("放不下，要先解决显存", "does not hold it: settle that first"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,11 @@ class Run:
             given |= {"active_parameters": self.model.active_parameters, "peak_dense_tflops": peak(self.card.spec),
                       "mfu": mfu or work.mfu, "recompute": "full" if work.checkpointing else "none"}  # fmt: skip
         return self.book.compute(self.amount.tool, **given)
+
+    def needed(self, hours: Decimal, mfu: Decimal | None = None) -> int:
+        """The fewest of these cards that are done in time; tried on the side."""
+        aside = replace(self, book=Ledger(self.book.catalog, self.book.language))
+        return cards_until(hours, lambda n: Decimal(replace(aside, gpus=n).compute(None, mfu).outputs["gpu_hours"]))
 
     @property
     def label(self) -> str:
@@ -133,17 +146,20 @@ def _answer(request: Request, model: Trained, cards: Sequence[CardAsked], book: 
         cards = cards[:1]  # the speed is said: the forms do not differ
     tuning = amount.tool == "finetune_time"
     gpus = request.slots.count or (1 if tuning else NODE)
+    until = deadline(request)
     heads: list[str] = []
     rows: list[list[str]] = []
     first: tuple[Run, Calculation, list[Price]] | None = None
     for card in cards:
         run = Run(model, amount, card, gpus, request, book)
+        if until:
+            run = replace(run, gpus=run.needed(until.hours))
         marks = book.cite_gpu(card.gpu) if card.gpu else ""
         found = _prices(request, run)
         price = found[0] if found else None
         result = run.compute(price)
         first = first or (run, result, found)
-        heads.append(_head(run, result, price, marks))
+        heads.append(_head(run, result, price, marks, cards))
         rows += list(_ends(run, result, price, one_line=bool(rows)))
     assert first
     run, result, found = first
@@ -152,7 +168,7 @@ def _answer(request: Request, model: Trained, cards: Sequence[CardAsked], book: 
         render.table([book.say("卡", "Cards"), "MFU", book.say("卡时", "GPU-hours"), book.say("天", "Days"), book.say("费用", "Cost")], rows),
         _other_prices(run, found),
         render.formula(result.formula, book.language),
-        render.bullets([*_taken(run, result), *_memory(run, cards)]),
+        render.bullets([*_taken(run, result), *filter(None, (_memory(run, cards)[0],))]),
         _changes(run, result),
     ]  # fmt: skip
 
@@ -174,10 +190,10 @@ def _amount(request: Request, model: Trained, book: Ledger) -> Amount:
         return Amount("finetune_time", {"rows": rows or ROWS, "tokens_per_row": per_row, "epochs": epochs}, words, render.joined(filter(None, usual), book.language))  # fmt: skip
     tokens = work.training_tokens or int(model.active_parameters * TOKENS_PER_PARAMETER)
     tokens = int(tokens * (work.epochs or 1))
-    taken = "" if work.training_tokens else book.say(f"{_many(tokens, book)} tokens（Chinchilla 的算力最优比例）", f"{_many(tokens, book)} tokens (compute-optimal by Chinchilla)")  # fmt: skip
+    taken = "" if work.training_tokens else book.say(f"{many_tokens(tokens, book)} tokens（Chinchilla 的算力最优比例）", f"{many_tokens(tokens, book)} tokens (compute-optimal by Chinchilla)")  # fmt: skip
     if rate := work.slo_tokens_per_s:
-        return Amount("training_cost_from_rate", {"tokens": tokens, "tokens_per_second_per_gpu": rate}, f"{_many(tokens, book)} tokens", taken)  # fmt: skip
-    return Amount("training_cost", {"tokens": tokens}, f"{_many(tokens, book)} tokens", taken)
+        return Amount("training_cost_from_rate", {"tokens": tokens, "tokens_per_second_per_gpu": rate}, f"{many_tokens(tokens, book)} tokens", taken)  # fmt: skip
+    return Amount("training_cost", {"tokens": tokens}, f"{many_tokens(tokens, book)} tokens", taken)
 
 
 def _prices(request: Request, run: Run) -> list[Price]:
@@ -189,7 +205,10 @@ def _prices(request: Request, run: Run) -> list[Price]:
         return []
     family = run.card.gpu.family
     found = []
-    for currency in ("CNY", "USD") if book.language == "zh" else ("USD", "CNY"):
+    order = (
+        ("CNY", "USD") if (s.money_currency or ("CNY" if book.language == "zh" else "USD")) == "CNY" else ("USD", "CNY")
+    )
+    for currency in order:
         offers = _of_form(book.catalog.find_offers([family], s.providers, currency=currency, gpu_count=run.gpus), run)
         for offer in dict.fromkeys([*offers[:1], *offers[len(offers) // 2 :][:1], *offers[-1:]]):
             label = f"{render.name('provider', offer.provider, book.language)}{book.say('，', ', ') + offer.as_of if offer.as_of else ''}"  # fmt: skip
@@ -204,29 +223,58 @@ def _of_form(offers: Sequence[Offer], run: Run) -> list[Offer]:
     return [o for o in offers if o.gpu_form == run.card.gpu.name] or [o for o in offers if not o.gpu_form]
 
 
-def _head(run: Run, result: Calculation, price: Price | None, marks: str) -> str:
+def _head(run: Run, result: Calculation, price: Price | None, marks: str, cards: Sequence[CardAsked]) -> str:
+    """The verdicts on memory and budget where they decide, then the time and the price."""
     book, out = run.book, result.outputs
-    time = _time(result, book)
+    time, hours = in_days(result, book), three_digits(out["gpu_hours"])
     cost = f"{render.cash(Decimal(out['cost']), price.currency, book.language)}{book.say(f'（{price.label}）', f' ({price.label})')}" if price else ""  # fmt: skip
-    hours = _shown(out["gpu_hours"])
-    verb = book.say("微调" if run.amount.tool == "finetune_time" else "训练", "fine-tuning" if run.amount.tool == "finetune_time" else "training")  # fmt: skip
+    tuning = run.amount.tool == "finetune_time"
+    verb = book.say("微调" if tuning else "训练", "fine-tuning" if tuning else "training")
     marks += price.mark if price else ""
-    return book.say(
-        f"**{run.label} {verb} {run.model.label}（{run.amount.words}）：约 {time}，{hours} 卡时{f'，{cost}' if cost else '，没有可用的租价'}**{marks}",
-        f"**{run.label}, {verb} {run.model.label} ({run.amount.words}): about {time}, {hours} GPU-hours{f', {cost}' if cost else '; no rent is known'}** {marks}")  # fmt: skip
+    memory, possible, method = _memory(run, cards)
+    done = render.joined(filter(None, (run.amount.words, method)), book.language)
+    until = deadline(run.request)
+    if until:
+        counts = _counts(run, until)
+        spread = book.say(f"（MFU 高低不同时 {'–'.join(counts)} 张）", f" ({'–'.join(counts)} over the usual range of MFU)") if len(counts) > 1 else ""  # fmt: skip
+        line = book.say(f"**{until.text}{verb}完 {run.model.label}（{done}）要 {run.label}{spread}：{hours} 卡时，约 {time}{f'，{cost}' if cost else ''}**{marks}",
+                        f"**{run.label}{spread} to finish {verb} {run.model.label} ({done}) within {until.text}: {hours} GPU-hours, about {time}{f', {cost}' if cost else ''}** {marks}")  # fmt: skip
+    else:
+        line = book.say(f"**{run.label} {verb} {run.model.label}（{done}）：约 {time}，{hours} 卡时{f'，{cost}' if cost else '，没有可用的租价'}**{marks}",
+                        f"**{run.label}, {verb} {run.model.label} ({done}): about {time}, {hours} GPU-hours{f', {cost}' if cost else '; no rent is known'}** {marks}")  # fmt: skip
+    if not possible:
+        line = book.say("只按算力算（要先解决显存）：", "By speed alone (memory has to be settled first): ") + line.replace("**", "")  # fmt: skip
+    low = run.compute(price, _range(run)[0]) if price else result
+    budget = budget_words(run.request, result, low, price.per_gpu_hour, price.currency, book) if price else ""
+    lead = f"**{memory}**" if memory and (method or not possible) else ""
+    return "  \n".join(filter(None, (lead, budget, line)))
+
+
+def _counts(run: Run, until: Period) -> list[str]:
+    """The cards that it takes to be done in time at the ends of the usual MFU, fewest first; each kept as a call."""
+    ends = [(replace(run, gpus=run.needed(until.hours, mfu)), mfu) for mfu in reversed(_range(run))]
+    for each, mfu in ends:
+        each.compute(None, mfu)
+    return list(dict.fromkeys(f"{each.gpus:,}" for each, _ in ends))
+
+
+def _range(run: Run) -> tuple[Decimal | None, ...]:
+    """The low and the high end of the usual MFU; the one there is where it, or the speed, is said."""
+    if run.request.slots.workload.mfu or run.amount.tool == "training_cost_from_rate":
+        return (None,)
+    return MFU_RANGE_ONE_CARD if run.gpus == 1 else MFU_RANGE
 
 
 def _ends(run: Run, result: Calculation, price: Price | None, *, one_line: bool) -> Iterator[list[str]]:
     """The ends of the usual range of MFU with what was taken between them; one line where the speed is known."""
-    work = run.request.slots.workload
-    known = one_line or work.mfu or run.amount.tool == "training_cost_from_rate"
-    low, high = MFU_RANGE_ONE_CARD if run.gpus == 1 else MFU_RANGE
-    for mfu in (None,) if known else (low, None, high):
-        each = result if mfu is None else run.compute(price, mfu)
+    ends, until = _range(run), deadline(run.request)
+    for mfu in (None,) if one_line or len(ends) == 1 else (ends[0], None, ends[-1]):
+        at = replace(run, gpus=run.needed(until.hours, mfu)) if until and mfu else run
+        each = result if mfu is None else at.compute(price, mfu)
         out = each.outputs
-        share = f"{_shown(out['mfu_percent'])} %" if "mfu_percent" in out else "—"
+        share = f"{three_digits(out['mfu_percent'])} %" if "mfu_percent" in out else "—"
         cost = render.cash(Decimal(out["cost"]), price.currency, run.book.language) if price else "—"
-        yield [run.label, share, _shown(out["gpu_hours"]), _shown(out["days"]), cost]
+        yield [at.label, share, three_digits(out["gpu_hours"]), three_digits(out["days"]), cost]
 
 
 def _other_prices(run: Run, found: Sequence[Price]) -> str:
@@ -242,25 +290,27 @@ def _other_prices(run: Run, found: Sequence[Price]) -> str:
     return render.table([book.say(f"{run.label} 租自", f"{run.label}, rented from"), book.say("每卡租价", "Per GPU"), book.say("费用", "Cost")], rows)  # fmt: skip
 
 
-def _memory(run: Run, cards: Sequence[CardAsked]) -> Iterator[str]:
-    """Whether the cards hold the training at all, once for each memory size."""
+def _memory(run: Run, cards: Sequence[CardAsked]) -> tuple[str, bool, str]:
+    """The memory of the ways tried, whether one of them runs, and its name where it is not the first."""
     if run.amount.tool == "training_cost_from_rate":
-        return
-    book, work = run.book, run.request.slots.workload
-    sizes = {card.spec.memory_gib: card for card in cards_by_memory(run.request, book) or cards}
-    job = Job(run.model, work, run.gpus, list(sizes.values()), book)
-    case = job.case(job.settings()[-1 if work.method else 0])
-    what, need = case.setting.words(book), case.figure("per_gpu_gib")
-    each = [f"{card.label} {book.say(*MEMORY_VERDICTS[verdict])}" for card, verdict in zip(sizes.values(), case.verdicts, strict=True)]  # fmt: skip
-    yield book.say(f"显存：{what}，开梯度检查点每卡约 {need} GiB：{'；'.join(each)}",
-                   f"memory: {what} with checkpointing takes about {need} GiB per card: {'; '.join(each)}")  # fmt: skip
+        return "", True, ""
+    book, request = run.book, run.request
+    sizes = {card.spec.memory_gib: card for card in cards_by_memory(request, book) or cards}
+    if len(cards) > 1 and run.card.label == run.card.spec.name:  # a form of its own speed has its own memory
+        sizes = {run.card.spec.memory_gib: run.card}
+    job = Job(run.model, request.slots.workload, run.gpus, list(sizes.values()), book, adapter_targets(request.question))  # fmt: skip
+    tried = tried_methods(job, tuning=run.amount.tool == "finetune_time")
+    if not tried:
+        return "", True, ""
+    words = book.say("显存：", "memory: ") + memory_words(tried, list(sizes.values()), book)
+    return words, holds(tried[-1]), method_name(tried[-1], book) if len(tried) > 1 and holds(tried[-1]) else ""
 
 
 def _taken(run: Run, result: Calculation) -> list[str]:
     """What was taken because nobody said it, and the energy."""
     book, out = run.book, result.outputs
     lines = [book.say(f"没有说的按常用值：{run.amount.taken}", f"usual values where not said: {run.amount.taken}")] if run.amount.taken else []  # fmt: skip
-    if not run.request.slots.count:
+    if not run.request.slots.count and not deadline(run.request):
         lines.append(book.say(f"没说卡数，按 {run.gpus} 张", f"the number of cards is not said: {run.gpus} taken"))
     if run.model.is_mixture:
         lines.append(book.say("MoE 按激活参数算", "a mixture of experts: active parameters count"))
@@ -284,26 +334,3 @@ def _changes(run: Run, result: Calculation) -> str:
         return book.say("天数和费用与 token 数成正比，与实测速度成反比。", "Days and cost grow with the tokens and fall with the measured speed.")  # fmt: skip
     return book.say("影响最大的是 MFU（上表两端）；费用与参数量、token 数和租价都成正比，加卡只缩短天数，不省钱。",
                     "MFU changes it most (see the ends of the table); cost grows with parameters, tokens and rent, and more cards shorten the days, not the bill.")  # fmt: skip
-
-
-def _time(result: Calculation, book: Ledger) -> str:
-    out = result.outputs
-    if Decimal(out["days"]) >= 1:
-        return f"{_shown(out['days'])} {book.say('天', 'days')}"
-    return f"{_shown(out['hours'])} {book.say('小时', 'hours')}"
-
-
-def _shown(value: Decimal | int | str) -> str:
-    """Three digits or all before the point: 93,483, 48.7, 4.87, 0.487."""
-    amount = Decimal(value)
-    if amount >= 1:
-        return f"{amount:,.0f}" if amount >= 100 else f"{amount:,.1f}" if amount >= 10 else f"{amount:,.2f}"
-    return f"{amount:.{2 - amount.adjusted()}f}"
-
-
-def _many(tokens: int, book: Ledger) -> str:
-    """1 万亿 / 1 trillion, 300B, 6M; a T would read as terabytes."""
-    for size, scale in ((10**12, book.say(" 万亿", " trillion")), (10**9, "B"), (10**6, "M")):
-        if tokens >= size:
-            return f"{number((Decimal(tokens) / size).quantize(Decimal('0.01')))}{scale}"
-    return f"{tokens:,}"

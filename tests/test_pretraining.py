@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,7 +76,7 @@ def test_trillions_are_written_out() -> None:
 
 def test_mixture_counts_active_parameters() -> None:
     text = ask("32 张 H800 训练 DeepSeek-V3 14.8T token 多久")
-    assert f"{gpu_hours(37.552e9, 14.8e12, H100_SXM, 0.4) / 1000:,.0f}," in text.splitlines()[0]
+    assert f"{gpu_hours(37.552e9, 14.8e12, H100_SXM, 0.4) / 1000:,.0f}," in text.split("\n\n")[0]
     assert "MoE" in text
 
 
@@ -115,3 +117,37 @@ def test_card_without_a_row_gets_no_time(question: str) -> None:
 )  # fmt: skip
 def test_any_combination_is_answered_and_traced(size: str, cards: str, card: str, data: str) -> None:
     assert "卡时" in ask(f"{cards if card else ''}{card} 训练 {size} {data} 要多少钱，要几天")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("用 A100 30 天内训练完 7B 模型 1T token 要多少张卡", "30 天训练完 7B"),
+        ("How many A100s to train a 7B model on 1T tokens in 30 days?", "within 30 days"),
+    ],
+)
+def test_a_deadline_gives_the_number_of_cards(question: str, said: str) -> None:
+    head = ask(question).splitlines()[0]
+    needed = [
+        math.ceil(gpu_hours(7e9, 1e12, A100, mfu) / (30 * 24)) for mfu in (0.4, 0.5, 0.25)
+    ]  # usual, best and worst share of the peak: 130, 104, 208
+    assert needed == [130, 104, 208]
+    assert [each for each in (said, f"{needed[0]} × A100", f"{needed[1]}–{needed[2]}") if each not in head] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "verdict"),
+    [
+        ("10 万元够不够在 8 张 A100 上训练 7B 模型 100B token", "不够，差 167,735"),
+        ("30 万元够不够在 8 张 A100 上训练 7B 模型 100B token", "刚够，剩 32,264.96"),
+        ("Is 500,000 yuan enough to train a 7B model on 100B tokens on 8 A100s?", "is enough, 232,264.96"),
+    ],
+)
+def test_a_budget_is_judged_with_what_is_left_or_missing(question: str, verdict: str) -> None:
+    # Tencent's 28.64 yuan: 6 x 7e9 x 100e9 / (312e12 x 0.4) / 3600 = 9,348.3 GPU-hours = 267,735 yuan; at 25 % 428,376
+    assert verdict in ask(question).split("\n\n")[0]
+
+
+def test_a_run_that_does_not_fit_leads_with_its_memory() -> None:
+    head = ask("一张 4090 全参微调 7B，1 万条数据要多久").splitlines()[0]
+    assert "放不下" in head
