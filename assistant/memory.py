@@ -176,15 +176,21 @@ def _own_cards(request: Request, label: str, size: Decimal, need: Decimal, mark:
 
 
 def _card_sizes(request: Request, book: Ledger) -> list[tuple[str, Decimal]]:
-    """(label, memory) of every card in question: sizes said win over the sizes a card is sold with."""
+    """(label, memory) of every card in question: a size said wins over the sizes a card is sold with.
+
+    Of several cards it belongs to those that are sold with it ("the 80 GB A100s for 4090s").
+    """
     s = request.slots
     said = [size for size in s.memory_gb if Decimal(4) <= size <= Decimal(300)]
-    if said:
+    if said and len(s.gpus) < 2:
         label = render.name("gpu", s.gpus[0], book.language) if len(s.gpus) == 1 else ""
         return [(label, size) for size in dict.fromkeys(said)]
-    return [
-        (render.name("gpu", gpu, book.language), size) for gpu in s.gpus for size in _sold_sizes(gpu, request, book)
-    ]
+    sizes = []
+    for gpu in s.gpus:
+        sold = _sold_sizes(gpu, request, book)
+        label = render.name("gpu", gpu, book.language)
+        sizes += [(label, size) for size in [size for size in sold if size in said] or sold]
+    return sizes
 
 
 def _sold_sizes(gpu: str, request: Request, book: Ledger) -> tuple[Decimal, ...]:

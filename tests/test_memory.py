@@ -18,6 +18,11 @@ from test_answer import run
         ("Are eight 24 GB 4090s enough for small-scale fine-tuning?", "8 × 24 GB = 192 GB, below the 320 GB"),
         ("8张H100够小规模微调吗", "**只按显存算够**：8 × 80 GB = 640 GB，高于推荐配置的 320 GB"),
         ("How many H100s for large-scale fine-tuning?", "at least 32 cards"),
+        ("小规模微调推荐的 80G A100 全换成 4090，显存总量一样要几张", "**换成 24 GB RTX 4090：按显存总量至少 14 张**"),
+        (
+            "Swap the guide's four 80 GB A100s (small-scale fine-tuning) for 4090s: how many for the same memory?",
+            "**With 24 GB RTX 4090 cards the same memory takes at least 14 cards**",
+        ),
     ],
 )
 def test_verdict_compares_totals_in_a_plain_sentence(question: str, words: str) -> None:
