@@ -29,6 +29,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 test: lint types contract models
 	$(BIN)/python -m pytest
+	$(BIN)/python -m evals gate
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -69,17 +69,25 @@ class Advisor:
         self.knowledge.close()
 
 
-def open_advisor(progress: Callable[[int, int], None] | None = None, embedder: Embedder | None = None) -> Advisor:
+def open_advisor(
+    progress: Callable[[int, int], None] | None = None,
+    embedder: Embedder | None = None,
+    knowledge_folder: Path | None = None,
+) -> Advisor:
     """Load the embedding model unless given, open the index (built where missing or out of date) and the classifier.
 
+    `knowledge_folder`: another place than home() for the index and the list of documents.
     The language model is connected, not started: its first request or `warm_up` does that.
     """
     embedder = embedder or load_embedder()
     classifier = open_classifier(home() / "classifier", spans_of, embedder, linked_by=_linked_by())
     reranker = load_reranker()
-    knowledge = open_knowledge(home(), embedder, progress)
+    knowledge = open_knowledge(knowledge_folder or home(), embedder, progress)
     knowledge.index.reranker = reranker
-    return Advisor(Resources(load_catalog(), knowledge.index, classifier, connect_model()), knowledge)
+    model = connect_model()
+    # The embedded model plans worse than code alone (evals/RESULTS.md); one that is trusted with tools is trusted here.
+    resources = Resources(load_catalog(), knowledge.index, classifier, model, plans=model.calls_tools)
+    return Advisor(resources, knowledge)
 
 
 def spans_of(text: str) -> tuple[str, list[Span]]:

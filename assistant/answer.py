@@ -9,19 +9,22 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.resources import files
 
 from assistant import (
+    asking_back,
     budgets,
     choosing,
+    claimed_prices,
+    conversion,
     costs,
     documents,
     finetuning,
     fit,
     memory,
     owning,
+    planner,
     power,
     pretraining,
     price_selection,
@@ -33,60 +36,80 @@ from assistant import (
     small_talk,
     specs,
     speedups,
+    stated_figures,
 )
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
-from assistant.reading import HEAD_CHARACTERS, TAIL_CHARACTERS
-from assistant.sentences import MARK_OR_CODE, split_sentences
+from assistant.prose import Draft, prompt, write
+from assistant.prose_names import IDENTIFIERS
+from assistant.ranges import with_about
+from assistant.several import Message, joined, understand_message
+from assistant.standing_notes import echoing_briefly, with_notes
 from assistant.tools import ToolError
+from assistant.traditional import in_the_script_of
 from assistant.understand import KEEPING, PRICE_INTENTS, Classifier, Request, understand
-from assistant.verify import check_prose, normalise_marks, trace
+from assistant.verify import trace
 from knowledge.catalog import Catalog
 from knowledge.index import Index
-from knowledge.keywords import tokenize
-from knowledge.names import all_names, link, normalise
-
-PROSE_TOKENS = 220
-READ_CHARACTERS = HEAD_CHARACTERS + TAIL_CHARACTERS
-SENTENCES = 5
-IDENTIFIERS = frozenset(alias for name in all_names() for alias in name.aliases if alias.isdigit()) | {"8358", "8468"}
+from knowledge.names import all_names
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What answering needs, opened once per process. `model` None: answers without prose."""
+    """What answering needs, opened once per process. `model` None: answers without prose.
+
+    `plans`: where code cannot decide what a question asks, the model is asked (planner.py).
+    """
 
     catalog: Catalog
     index: Index
     classifier: Classifier
     model: LanguageModel | None
+    plans: bool = False
 
 
 def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[Event]:
     """Answer one question; `turns` are the user's earlier messages, oldest first.
 
-    Raises IndexBrokenError when the index cannot be read. A model that fails costs the prose, never the card.
+    Raises IndexBrokenError when the index cannot be read. A model that fails costs the prose, never the card. A question
+    in traditional Chinese is answered in it.
     """
+    return in_the_script_of(question, _answered(question, turns, having))
+
+
+def _answered(question: str, turns: Sequence[str], having: Resources) -> Iterator[Event]:
+    """The events of one answer."""
     clock = _Clock()
-    request = understand(question, turns, having.classifier)
+    message = _of_one_sum(question, turns, having, understand_message(question, turns, having.classifier))
+    request = message.parts[0].request
+    if (
+        len(message.parts) == 1
+        and request.decided_by == "likeliest"
+        and question.strip()
+        and having.model
+        and having.plans
+    ):
+        among = planner.readings(question, turns, having.classifier)
+        if len(among) > 1:
+            yield Working(message="正在理解问题……" if request.language == "zh" else "Reading the question ...")
+            clock.mark("first_event", since_start=True)
+            request = planner.planned(among, turns, having.model)
     clock.mark("understand")
-    finding = gather(request, having) if question.strip() else _empty(having)
-    if len(question) > READ_CHARACTERS:
-        finding = finding.model_copy(
-            update={"markdown": render.paragraphs(finding.markdown, _cut_note(request.language))}
-        )
+    request = echoing_briefly(request)
+    found = _gather_each(message, having) if len(message.parts) > 1 else with_about(request, gather(request, having))
+    finding = with_notes(question, request.language, found) if question.strip() else _empty(having)
     clock.mark("retrieve" if finding.wants_prose else "tools")
     prose = bool(finding.wants_prose and having.model)
     card = finding.markdown if prose else render.paragraphs(finding.markdown, finding.sources)
     yield Card(markdown=card, calls=finding.calls, citations=finding.citations)
     clock.mark("first_event", since_start=True)
     status, written, note, model = finding.status, "", "", None
-    dropped: list[str] = []
+    draft = Draft()
     if prose and having.model:
         yield Working(message="正在组织语言……" if request.language == "zh" else "Writing ...")
         try:
-            for sentence in write(request, finding, having.model, dropped):
+            for sentence in write(request, finding, having.model, draft):
                 clock.mark("first_token", since_start=True)
                 written += sentence
                 yield Prose(markdown=sentence)
@@ -97,7 +120,7 @@ def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[E
         yield Prose(markdown="\n\n" + render.paragraphs(note, finding.sources))
     claims = render.paragraphs(finding.markdown, written.strip(), note)
     traced = trace(
-        _without_sizes(claims),
+        _without_sizes(render.paragraphs(finding.markdown, note)),
         finding.calls,
         finding.citations,
         question=_conversation(question, turns),
@@ -105,23 +128,49 @@ def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[E
     )
     yield Done(answer=Answer(
         question=question, language=request.language, status=status, text=render.paragraphs(claims, finding.sources),
-        calls=finding.calls, citations=finding.citations, figures=traced.figures, verified=not traced.untraced,
-        dropped=tuple(dropped), model=model, timings_ms=clock.timings(),
+        calls=finding.calls, citations=finding.citations, figures=(*traced.figures, *draft.figures), verified=not traced.untraced,
+        dropped=tuple(draft.dropped), model=model, timings_ms=clock.timings(),
     ))  # fmt: skip
+
+
+def _of_one_sum(question: str, turns: Sequence[str], having: Resources, message: Message) -> Message:
+    """The message unparted where its figures make one sum only together: a price, a rent, and "break-even hours?"."""
+    if len(message.parts) < 2:
+        return message
+
+    def sums(request: Request) -> bool:
+        return stated_figures.own_sum(request, Ledger(having.catalog, request.language)) is not None
+
+    whole = understand(question, turns, having.classifier)
+    if not sums(whole) or any(sums(part.request) for part in message.parts):
+        return message
+    return Message((replace(message.parts[0], request=whole),))
+
+
+def _gather_each(message: Message, having: Resources) -> Finding:
+    """Every question of a message answered by itself, under a heading each; the model is not asked to write of several."""
+    requests = [echoing_briefly(part.request) for part in message.parts]
+    findings = [with_about(request, gather(request, having)) for request in requests]
+    return joined(message.parts, findings, message.left, requests[0].language)
 
 
 def gather(request: Request, having: Resources) -> Finding:
     """Call what the question needs; every figure comes from here. What no row answers goes to the documents."""
     book = Ledger(having.catalog, request.language)
+    claim = claimed_prices.claims_nothing(request)
+    request = claimed_prices.without_claim(request) if claim else request
     try:
         found = _from_rows(request, book, having)
     except ToolError as error:
         return book.finding("needs_detail", book.say(f"这个数算不了：{error}", f"This cannot be computed: {error}"))
     if found is None:
         return documents.look_up(request, book, having.index)
+    if claim and found.status == "answered":
+        found = found.model_copy(update={"markdown": render.paragraphs(claimed_prices.not_free(book), found.markdown)})
     return documents.with_own(request, book, found, having.index) if having.index.has_documents else found
 
 
+__all__ = ["IDENTIFIERS", "Resources", "answer", "gather", "prompt"]
 HANDLERS: dict[str, Callable[[Request, Ledger], Finding | None]] = {
     "price": prices.look_up,
     "compare": prices.compare,
@@ -145,11 +194,13 @@ HANDLERS: dict[str, Callable[[Request, Ledger], Finding | None]] = {
 def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | None:
     """The answer of code alone; None where the documents have to answer."""
     intent, s = request.intent, request.slots
+    if found := stated_figures.own_sum(request, book):
+        return found
     if request.bad_quantity and intent in KEEPING:
         return book.finding("needs_detail", book.say(
             f"“{request.bad_quantity}”不能用来计算：张数要是正整数，用户、条数、token、显存、上下文和价格都要是正数，MFU 和利用率不能超过百分之百。请换一个数。",
             f"“{request.bad_quantity}” cannot be computed with: cards must be whole and positive; users, rows, tokens, memory, context and prices positive; MFU and utilisation no more than the whole. Please give another value."))  # fmt: skip
-    if found := specs.specs(request, book):
+    if found := _by_words(request, book):
         return found
     if intent in small_talk.REPLIES:
         return small_talk.reply(intent, request.question, book)
@@ -161,6 +212,12 @@ def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | N
     if s.parameters_b and not (s.models or s.workloads):  # a model's size is no name that a passage could be about
         return documents.not_found(request, book)
     return None
+
+
+def _by_words(request: Request, book: Ledger) -> Finding | None:
+    """What the words alone settle, whatever the intent: a rate of exchange, a card only hinted at, figures of cards."""
+    looks = (conversion.rate_question, asking_back.which_card, specs.specs)
+    return next((found for look in looks if (found := look(request, book))), None)
 
 
 def _by_prices(request: Request, having: Resources) -> str:
@@ -184,61 +241,6 @@ def _stands_in_documents(request: Request) -> bool:
     return (
         not named and bool(request.aspects & {"plan", "rent"}) and not request.aspects & {"limit", "cheapest", "order"}
     )
-
-
-def write(request: Request, finding: Finding, model: LanguageModel, dropped: list[str]) -> Iterator[str]:
-    """The model's sentences that hold only what the evidence says; the others go to `dropped`."""
-    language = request.language
-    user = (
-        f"{documents.evidence_text(finding.citations)}\n\n"
-        + ("问题：" if language == "zh" else "Question: ")
-        + request.question
-    )
-    buffer, shown = "", 0
-    for delta in model.stream(prompt(language), user, max_tokens=PROSE_TOKENS):
-        sentences, buffer = split_sentences(buffer + delta)
-        for sentence in sentences:
-            if kept := _kept(sentence, request, finding, dropped):
-                yield kept
-                shown += 1
-        if shown >= SENTENCES:
-            return
-    if kept := _kept(buffer, request, finding, dropped):
-        yield kept
-
-
-def _kept(sentence: str, request: Request, finding: Finding, dropped: list[str]) -> str:
-    if not sentence.strip():
-        return ""
-    marks = normalise_marks(sentence, [citation.id for citation in finding.citations])
-    verdict = check_prose(
-        marks.text,
-        finding.calls,
-        finding.citations,
-        question=request.question,
-        names=IDENTIFIERS,
-        tokenize=tokenize,
-        names_in=_named,
-    )
-    dropped.extend([*marks.dropped, *(verdict.dropped or (() if verdict.ok else (sentence.strip(),)))])
-    return _cited(marks.text, finding) if verdict.ok else ""
-
-
-def _cited(sentence: str, finding: Finding) -> str:
-    """The sentence with a mark: a small model often forgets it, so the passage that holds most of its words is named."""
-    if not finding.citations or MARK_OR_CODE.search(sentence):
-        return sentence
-    words = set(tokenize(sentence))
-    best = max(
-        finding.citations, key=lambda citation: len(words & set(tokenize(f"{citation.title} {citation.excerpt}")))
-    )
-    body = sentence.rstrip()
-    return f"{body} [{best.id}]{sentence[len(body) :]}"
-
-
-@lru_cache(maxsize=512)
-def _named(text: str) -> frozenset[str]:
-    return frozenset(f"{item.kind}:{item.key}" for item in link(normalise(text)))
 
 
 @lru_cache(maxsize=1)
@@ -266,21 +268,10 @@ def _one_card_unpriced(request: Request, having: Resources) -> bool:
     )
 
 
-def prompt(language: Language) -> str:
-    """The system prompt of a language."""
-    return files("assistant").joinpath("prompts", f"answer.{language}.md").read_text(encoding="utf-8")
-
-
 def _empty(having: Resources) -> Finding:
     return Ledger(having.catalog, "zh").finding(
         "needs_detail", "问题是空的，请写下想问的内容。 / The question is empty; please type one."
     )
-
-
-def _cut_note(language: Language) -> str:
-    if language == "zh":
-        return "（问题太长，只读了开头和结尾两部分；请把要问的写短一些。）"
-    return "(The question is very long: only its beginning and its end were read. Please make it shorter.)"
 
 
 def _model_note(error: ModelUnavailableError, language: Language) -> str:
@@ -300,7 +291,8 @@ class _Clock:
         """Keep the first time a stage ends."""
         now = time.perf_counter()
         self._marks.setdefault(stage, (now - (self._start if since_start else self._last)) * 1000)
-        self._last = now
+        if not since_start:
+            self._last = now
 
     def timings(self) -> Timings:
         """All stages so far."""

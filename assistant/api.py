@@ -96,7 +96,11 @@ def serve(host: str, port: int, open_advisor: Callable[[], Served]) -> None:
     def advisor() -> Served | None:
         return opening.result() if opening.done() and not opening.exception() else None
 
-    with owner.acquire() as ownership, _listen(host, port) as listener, ThreadPoolExecutor(1, "open-advisor") as loader:
+    with (
+        owner.acquire(command="gpu-advisor serve") as ownership,
+        _listen(host, port) as listener,
+        ThreadPoolExecutor(1, "open-advisor") as loader,
+    ):
         url = _url(host, listener.getsockname()[1])
         ownership.announce(url)
         app = create_app(advisor, Conversations(home() / "conversations.sqlite"))

@@ -49,14 +49,15 @@ WORDS: dict[str, str] = {
     "ranking": r"排第几|第几名|天梯|排行榜|\btop ?\d+|leaderboard|(?:which|what) rank",
     "spot": r"竞价|抢占|\bspot\b|preemptible",
     "stock": r"有货|库存|现货|in stock",
-    "yuan": r"人民币|换成元|折合元|in (?:cny|rmb|yuan|renminbi)\b",
-    "dollars": r"美元价|按美元|换算成美元|多少美元|in (?:us )?dollars|in usd",
+    "yuan": r"人民币|换成元|换成人民币|折合元|用人民币|in (?:cny|rmb|yuan|renminbi)\b",
+    "dollars": r"美元价|按美元|换算成美元|多少美元|[换用转折]成?(?:合|算)?成?美[元金]|美元(?:的?呢|计价)|in (?:us )?dollars|in usd",
     "spec": GPU_SPEC,
     "model_spec": MODEL_SPEC,
     "export": r"限制|出口|管制|禁|对华|export|restrict|\bban",
     "each": r"各|分别|\beach\b|respectively",
     "payback": r"回本|打平|回收成本|多久.{0,6}(?:划算|合算)|break.?even|pay ?back|pays? for itself|pay off",
     "which": r"哪|啥|什么|which|what",
+    "scales": r"线性|加速比|并行效率|扩展效率|\blinear|scal(?:e|es|ed|ing)\b",
     "how_many": r"几张|多少张|几块卡|多少块卡|几卡|多少卡|几台|多少台|几个卡|几片|how many",
     "total": r"总|一共|共|合计|加起来|total|altogether|in all|sum",
     "same": r"同样|一样的?时间|same",
@@ -72,8 +73,8 @@ FOLLOW_UP = re.compile(
 )  # fmt: skip
 FILLER = re.compile(
     r"那么?|换成?|改成?|改为|如果|要是|假如|再|加上?|还有|另外|不对|不是|是|呢|吗|嘛|啊|吧|的|了|用|跑|开|在|上|要|多少钱?|怎么样|同样|一样|时间|"
-    r"备机|备用机?|机器|一下|帮我|请|算|给|我|就|也|都|单|连续?|不关机|打错|说错|写错|只|仅|有|其[他它]|不变|照旧|别的|列|"
-    r"\b(?:and|what|how|about|make|that|it|if|then|same|instead|but|or|no|also|now|ok|plus|add|switch|to|for|on|in|of|the|a|an|is|are|"
+    r"备机|备用机?|机器|一下|减掉?|去掉|少一?|刚才|这样|那样|来算|的话|我问|我说|我是说|你说|意思|改|数量|时长|单位|算成|帮我|请|算|给|我|就|也|都|单|连续?|不关机|打错|说错|写错|只|仅|有|其[他它]|不变|照旧|别的|列|"
+    r"\b(?:and|what|how|remove|drop|take|away|off|minus|plus|let|go|said|say|about|around|roughly|should|really|actually|wrong|mistake|number|about|make|that|it|if|then|same|instead|but|or|no|also|now|ok|plus|add|switch|to|for|on|in|of|the|a|an|is|are|"
     r"with|please|not|sorry|i|meant|mean|only|have|need|so|them|those|these|rest|unchanged|everything|else|by|cards?|gpus?|each|all|than|please|me|use|run|do|does|at|time|again|one|more|spare|much|would|be|s|cost|machine|node)\b|[\W_]",
     re.I,
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from assistant.evidence import Answer
+from assistant.evidence import Answer, Timings
+
+log = logging.getLogger(__name__)
 
 
 class BatchError(Exception):
@@ -28,16 +31,50 @@ class Question(BaseModel):
     turns: list[str] = []
 
 
-def answer_file(file: Path, out: Path | None, progress: Callable[[int, int], None]) -> None:
+def answer_file(file: Path, out: Path | None, progress: Callable[[int, int], None]) -> list[str | int]:
     """Answer every line of `file` into `out` (default: standard output). All lines are checked first.
 
-    Raises BatchError for a line that is no question, and what the server or the index raise.
+    A question that breaks the advisor gets an Answer of status "unavailable" with `error` beside it, and the run goes
+    on; gives the ids of those. Raises BatchError for a line that is no question, and what concerns every question: the
+    errors of the index and of an unreachable server.
     """
     questions = _read(file)
+    failed: list[str | int] = []
     with _writing(out) as write, _answering(progress) as answer:
         for question in questions:
-            row: dict[str, Any] = {"id": question.id} | answer(question).model_dump(mode="json")
+            row = _row(question, answer)
+            if "error" in row:
+                failed.append(question.id)
             write(json.dumps(row, ensure_ascii=False) + "\n")
+    return failed
+
+
+def _row(question: Question, answer: Callable[[Question], Answer]) -> dict[str, Any]:
+    from assistant.cli_errors import plain_errors
+    from assistant.owner import RequestRefusedError
+
+    try:
+        return {"id": question.id} | answer(question).model_dump(mode="json")
+    except RequestRefusedError as error:
+        told = str(error)
+    except plain_errors():
+        raise
+    except Exception as error:
+        log.exception("no answer to question %r", question.id)
+        told = f"{type(error).__name__}: {error}"
+    return {"id": question.id} | _no_answer(question.question).model_dump(mode="json") | {"error": told}
+
+
+def _no_answer(question: str) -> Answer:
+    from assistant.conversations import AdviceFailedError
+    from assistant.reading import language_of
+
+    language = language_of(question)
+    nothing = Timings(understand=0, first_event=0, total=0)
+    text = AdviceFailedError.sentence[language]
+    return Answer(
+        question=question, language=language, status="unavailable", text=text, verified=True, timings_ms=nothing
+    )
 
 
 def _read(file: Path) -> list[Question]:
@@ -71,7 +108,7 @@ def _answering(progress: Callable[[int, int], None]) -> Iterator[Callable[[Quest
     if owner and owner.url:
         yield lambda question: ask_over_http(owner, question.question, question.turns)
         return
-    with acquire():
+    with acquire(command="gpu-advisor ask --file"):
         from assistant.advisor import open_advisor
 
         advisor = open_advisor(progress)

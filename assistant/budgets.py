@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
-from assistant import prices, render
+from assistant import prices, render, working_hours
 from assistant.calculator.calculation import number
 from assistant.costs import cost
 from assistant.evidence import Finding
@@ -47,7 +47,8 @@ def budget(request: Request, book: Ledger) -> Finding:
         return book.finding("needs_detail", book.say(
             f"预算是{given}，而价格是{render.unit(rates[0].currency, 'zh')}；没有约定汇率不能换算。请给出汇率，或直接给{render.unit(rates[0].currency, 'zh')}预算。",
             f"The budget is in {s.money_currency} but the prices are in {rates[0].currency}, and without an agreed rate they are not converted. Please give an exchange rate or the budget in {rates[0].currency}."))  # fmt: skip
-    periods = periods_for(request, book)
+    timeless = s.hours_per_day and not s.periods and "how_many" not in request.aspects  # "8 hours a day, for how long?"
+    periods = [] if timeless else periods_for(request, book)
     if periods and "payback" not in request.aspects:
         return _cards_for(request, rates, periods[0], book, lead)
     return _hours_for(request, rates, book, lead)
@@ -94,7 +95,10 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
                     book.say(f"1 张，{span(period, book)}（{unit}）", f"1 card, {span(period, book)} ({unit})"), book.say("预算内可租（张）", "Cards within budget")]  # fmt: skip
         body = render.table(headings, rows)
         heads = heads[:1] if s.gpus and len(s.gpus) == 1 else []
-    note = "" if s.count else book.say("按 1 张卡全天开机计算。", "Reckoned for 1 card, always on.")
+    worked = working_hours.told(request, book)
+    on = book.say("", "") if worked or s.hours_per_day else book.say("全天开机", ", always on")
+    note = "" if s.count else book.say(f"按 1 张卡{on}计算。", f"Reckoned for 1 card{on}.")
+    note += book.say("；", "; ").join(worked)
     return book.finding(
         "answered",
         lead,

@@ -1,4 +1,4 @@
-"""The command line: ask, calc, prices, specs, models, serve; knowledge and ingest stand in cli_knowledge.py.
+"""The command line: ask, calc, prices, specs, models, serve; the other commands stand in cli_*.py.
 
 Parses arguments and prints; what it prints is made elsewhere. Heavy modules are imported by the command that needs
 them, so `--help` and `calc` are instant.
@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assistant.cli_errors import fail, index_progress, said_plainly
+from assistant.cli_chat import chat
+from assistant.cli_doctor import doctor
+from assistant.cli_errors import fail, index_progress, said_plainly, say, say_json
 from assistant.cli_knowledge import ingest, knowledge_app
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ app.add_typer(prices_app, name="prices")
 app.add_typer(models_app, name="models")
 app.add_typer(knowledge_app, name="knowledge")
 app.command("ingest")(ingest)
+app.command("chat")(chat)
+app.command("doctor")(doctor)
 
 # Nothing phones home, and no hub is asked once the files are here.
 OFFLINE = {"ANONYMIZED_TELEMETRY": "False", "GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -62,12 +66,12 @@ def ask(
         fail('问题是空的，请写成 gpu-advisor ask "问题"。 / The question is empty: gpu-advisor ask "QUESTION".')
     events = _events(question, thread)
     if as_json:
-        typer.echo(_last(events).model_dump_json(indent=2))
+        say_json(_last(events).model_dump_json(indent=2))
         return
     shown = ""
     for event in events:
         if event.kind in ("card", "prose"):
-            typer.echo(("\n\n" if shown == "card" else "") + event.markdown, nl=False)
+            say(("\n\n" if shown == "card" else "") + event.markdown, nl=False)
             shown = event.kind
     typer.echo()
 
@@ -90,7 +94,7 @@ def calc(
         typer.echo(json.dumps(CALCULATORS[name].given.model_json_schema(), ensure_ascii=False, indent=2))
         return
     try:
-        typer.echo(calculate_json(name, _json_object(arguments or "{}"))[1].model_dump_json(indent=2))
+        say_json(calculate_json(name, _json_object(arguments or "{}"))[1].model_dump_json(indent=2))
     except ToolError as error:
         fail(str(error))
 
@@ -119,14 +123,17 @@ def prices_show(
     with said_plainly():
         try:
             if history:
-                typer.echo(history_table(gpus or [], provider, date.today()))
+                say(history_table(gpus or [], provider, date.today()))
                 return
             listing = find(
                 gpus or [], provider, region, currency, rate=read_rate(rate), limit=None if as_json else MOST_SHOWN
             )
         except UnknownNameError as error:
             fail(str(error))
-    typer.echo(offers_json(listing, date.today()) if as_json else offers_table(listing, date.today()))
+    if as_json:
+        say_json(offers_json(listing, date.today()))
+    else:
+        say(offers_table(listing, date.today()))
 
 
 @prices_app.command("import")
@@ -150,7 +157,7 @@ def prices_import(
             )  # fmt: skip
         except PriceFileError as error:
             fail(str(error))
-    typer.echo(text)
+    say(text)
     if not taken:
         sys.exit(1)
 
@@ -163,7 +170,7 @@ def prices_undo() -> None:
 
     with said_plainly():
         try:
-            typer.echo(undo_import())
+            say(undo_import())
         except NothingToUndoError as error:
             fail(str(error))
 
@@ -182,7 +189,7 @@ def prices_refresh(
             text, complete = refresh_prices(providers or [], dry_run=dry_run, today=date.today())
         except (RefreshUnavailableError, UnknownProviderError) as error:
             fail(str(error))
-    typer.echo(text)
+    say(text)
     if not complete:
         sys.exit(1)
 
@@ -215,7 +222,10 @@ def specs(
     from assistant.spec_listing import find_specs, specs_json, specs_text
 
     found = find_specs(gpus)
-    typer.echo(specs_json(found) if as_json else specs_text(found))
+    if as_json:
+        say_json(specs_json(found))
+    else:
+        say(specs_text(found))
 
 
 @app.command()
@@ -265,7 +275,7 @@ def _events(question: str, thread: str) -> Iterator[Event]:
         if owner and owner.url:
             yield from stream_over_http(owner, question, (), thread or None)
             return
-        with acquire():
+        with acquire(command="gpu-advisor ask"):
             from assistant.advisor import open_advisor
 
             advisor = open_advisor(index_progress)
@@ -278,11 +288,17 @@ def _events(question: str, thread: str) -> Iterator[Event]:
 
 
 def _ask_file(file: Path, out: Path | None) -> None:
-    """Every question of a JSON-lines file in one process; a bad line is named and nothing is answered."""
+    """Every question of a JSON-lines file in one process; a bad line is named and nothing is answered.
+
+    Exit status 1 if a question broke the advisor; the others are answered all the same.
+    """
     from assistant.batch import answer_file
 
     with said_plainly():
-        answer_file(file, out, index_progress)
+        failed = answer_file(file, out, index_progress)
+    if failed:
+        ids = ", ".join(map(str, failed[:20]))
+        fail(f"{len(failed)} 题没有答成，结果行里有 error / questions failed; their lines have an error: {ids}")
 
 
 def _last(events: Iterator[Event]) -> Answer:

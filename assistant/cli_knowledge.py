@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assistant.cli_errors import fail, index_progress, said_plainly
+from assistant.cli_errors import fail, index_progress, said_plainly, say, say_json
 
 if TYPE_CHECKING:
     from assistant.knowledge_over_http import RemoteKnowledge
@@ -36,7 +36,11 @@ def ingest(
     from ingest.incoming import Refused, from_paths
 
     outcomes = []
-    with said_plainly(), _knowledge() as base, tqdm(unit=" 段 / passages", disable=None, leave=False) as bar:
+    with (
+        said_plainly(),
+        _knowledge("gpu-advisor ingest") as base,
+        tqdm(unit=" 段 / passages", disable=None, leave=False) as bar,
+    ):
 
         def progress(done: int, total: int) -> None:
             bar.total, bar.n = total, done
@@ -44,9 +48,9 @@ def ingest(
 
         for outcome in base.ingest(from_paths(paths), progress):
             bar.clear()
-            typer.echo(shown(outcome))
+            say(shown(outcome))
             outcomes.append(outcome)
-    typer.echo(summary(outcomes))
+    say(summary(outcomes))
     if any(isinstance(outcome, Refused) for outcome in outcomes):
         sys.exit(1)
 
@@ -64,14 +68,14 @@ def list_documents(
         documents = library.documents()
         library.close()
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in documents], ensure_ascii=False, indent=2))
+        say_json(json.dumps([asdict(each) for each in documents], ensure_ascii=False, indent=2))
         return
     for each in documents:
-        typer.echo(
+        say(
             f"{each.id}  {each.name}  {each.passages} 段 / passages  {each.table_rows} 表格行 / table rows  {each.added_at}"
         )
     if not documents:
-        typer.echo("还没有导入文档：gpu-advisor ingest 文件 / No documents yet: gpu-advisor ingest FILE")
+        say("还没有导入文档：gpu-advisor ingest 文件 / No documents yet: gpu-advisor ingest FILE")
 
 
 @knowledge_app.command("remove")
@@ -79,10 +83,10 @@ def remove(
     documents: Annotated[list[str], typer.Argument(help="编号或文件名 / id or name, as `knowledge list` shows them")],
 ) -> None:
     """Take documents out, with every trace of them."""
-    with said_plainly(), _knowledge() as base:
+    with said_plainly(), _knowledge("gpu-advisor knowledge remove") as base:
         for wanted in documents:
             gone = base.remove(wanted)
-            typer.echo(
+            say(
                 f"已删除 / removed: {gone.document.name} [{gone.document.id}] {gone.passages} 段 / passages, "
                 f"{gone.price_rows} 价格行 / price rows, {gone.cards} 张卡 / cards"
             )
@@ -91,15 +95,15 @@ def remove(
 @knowledge_app.command("status")
 def status(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
     """How much the knowledge base holds, and which model embedded it."""
-    with said_plainly(), _knowledge() as base:
+    with said_plainly(), _knowledge("gpu-advisor knowledge status") as base:
         state = base.state()
     if as_json:
-        typer.echo(json.dumps(asdict(state), ensure_ascii=False, indent=2))
+        say_json(json.dumps(asdict(state), ensure_ascii=False, indent=2))
         return
-    typer.echo(f"内置段落和问法 / built-in passages and questions: {state.builtin_passages}")
-    typer.echo(f"导入文档 / documents: {state.documents} ({state.document_passages} 段 / passages)")
-    typer.echo(f"向量模型 / embedding model: {state.embedder}")
-    typer.echo(f"{state.folder}: {state.size_bytes / 2**20:.1f} MiB")
+    say(f"内置段落和问法 / built-in passages and questions: {state.builtin_passages}")
+    say(f"导入文档 / documents: {state.documents} ({state.document_passages} 段 / passages)")
+    say(f"向量模型 / embedding model: {state.embedder}")
+    say(f"{state.folder}: {state.size_bytes / 2**20:.1f} MiB")
 
 
 @knowledge_app.command("rebuild")
@@ -110,13 +114,17 @@ def rebuild() -> None:
     from knowledge.embedding import load_embedder
     from knowledge.weights import home
 
-    with said_plainly(), acquire(), build(home(), load_embedder(), index_progress) as base:
-        typer.echo(f"{base.index.count()} 段 / passages")
+    with (
+        said_plainly(),
+        acquire(command="gpu-advisor knowledge rebuild"),
+        build(home(), load_embedder(), index_progress) as base,
+    ):
+        say(f"{base.index.count()} 段 / passages")
 
 
 @contextmanager
-def _knowledge() -> Iterator[KnowledgeBase | RemoteKnowledge]:
-    """The knowledge base: of the running server, or opened here."""
+def _knowledge(command: str) -> Iterator[KnowledgeBase | RemoteKnowledge]:
+    """The knowledge base: of the running server, or opened here for `command`."""
     from assistant.owner import acquire, current_owner
     from knowledge.weights import home
 
@@ -126,7 +134,7 @@ def _knowledge() -> Iterator[KnowledgeBase | RemoteKnowledge]:
 
         yield RemoteKnowledge(owner)
         return
-    with acquire():
+    with acquire(command=command):
         from ingest.knowledge_base import open_knowledge
         from knowledge.embedding import load_embedder
 
@@ -144,7 +152,7 @@ def tables(
     from assistant.table_commands import tables_text
 
     with _typed_tables() as library:
-        typer.echo(tables_text(library, document or None))
+        say(tables_text(library, document or None))
 
 
 @knowledge_app.command("accept")
@@ -166,7 +174,7 @@ def accept(
     options = AcceptOptions(provider, currency, per, as_of, allow_unusual, dry_run)
     with _typed_tables() as library:
         text, taken = accept_table(library, document, number, options, date.today())
-    typer.echo(text)
+    say(text)
     if not taken:
         sys.exit(1)
 

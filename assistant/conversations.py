@@ -20,7 +20,7 @@ from assistant.evidence import Answer, Bilingual, Done, Event
 MAX_QUESTION_CHARACTERS = 2_000
 EARLIER_TURNS = 20
 
-_SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS turns (
     id INTEGER PRIMARY KEY,
@@ -57,6 +57,10 @@ class ConversationsVersionError(Exception):
     """The conversation file was written by a newer version of this program."""
 
 
+class ConversationsBrokenError(Exception):
+    """The conversation file cannot be read or written; the message names it and the way out."""
+
+
 @dataclass(frozen=True)
 class Turn:
     """One question and its answer; the answer is None when it was stopped or failed."""
@@ -70,20 +74,23 @@ class Conversations:
     """The conversation file. Every call opens its own connection, so threads may share one object."""
 
     def __init__(self, path: Path) -> None:
-        """Create the file where it is missing; raises ConversationsVersionError for a newer one."""
+        """Create the file where it is missing; raises ConversationsVersionError for a newer one.
+
+        Every method raises ConversationsBrokenError where the file cannot be used.
+        """
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._connect() as database:
             database.execute("PRAGMA journal_mode = WAL")
             version = int(database.execute("PRAGMA user_version").fetchone()[0])
-            if version > _SCHEMA_VERSION:
+            if version > SCHEMA_VERSION:
                 raise ConversationsVersionError(
                     f"{str(path)!r} 由更新的版本写入（格式 {version}），请升级 gpu-advisor 或移走该文件。 / "
                     f"{str(path)!r} was written by a newer version (format {version}): upgrade gpu-advisor, "
                     "or move the file away."
                 )
             database.executescript(_SCHEMA)
-            database.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
+            database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def append(self, thread: str, question: str, answer: Answer | None) -> None:
         """Add one turn at the end of `thread`, which need not exist yet."""
@@ -110,8 +117,14 @@ class Conversations:
 
     @contextlib.contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
-        with contextlib.closing(sqlite3.connect(self.path, timeout=10)) as database, database:
-            yield database
+        try:
+            with contextlib.closing(sqlite3.connect(self.path, timeout=10)) as database, database:
+                yield database
+        except sqlite3.Error as error:
+            raise ConversationsBrokenError(
+                f"对话文件 {str(self.path)!r} 读写失败（{error}）。请检查磁盘和权限，或移走该文件重新开始。 / The file of "
+                f"conversations {str(self.path)!r} cannot be used ({error}). Check disk and permissions, or move it away."
+            ) from error
 
 
 def converse(

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from assistant import memory, price_selection, price_tables, prices, render
+from assistant import memory, orders, price_selection, price_tables, prices, render, short_times, working_hours
 from assistant.calculator.calculation import number
+from assistant.conversion import converted
 from assistant.evidence import Finding
+from assistant.exchange import agreed_rate
 from assistant.ledger import Ledger
 from assistant.price_tables import per_hour
-from assistant.reading import Item, Period
+from assistant.reading import Period
 from assistant.rental_terms import (
     Rate,
     dollars,
@@ -26,8 +28,8 @@ from assistant.rental_terms import (
     standard,
     stop,
 )
-from assistant.understand import COMPARING, Request
-from knowledge.catalog import MemoryAdvice, Offer
+from assistant.understand import Request
+from knowledge.catalog import MemoryAdvice
 from knowledge.instances import find_instances
 from knowledge.names import normalise
 
@@ -36,10 +38,9 @@ STANDARD_PERIODS = ("hour", "day", "week", "month", "year")
 
 def cost(request: Request, book: Ledger) -> Finding:
     """What renting the GPUs for the time costs, at every provider in question, cheapest first."""
-    kinds = {(item.gpu, item.provider) for item in request.slots.items}
-    if len(kinds) > 1 and not request.aspects & {"each", *COMPARING}:
-        return _order(request, book)
-    stopped = stop(request, book)
+    if mixed := orders.order(request, book):
+        return mixed
+    stopped = stop(request, book, need_gpu=not request.slots.price_per_hour)  # a price of one's own needs no card
     if stopped:
         return stopped
     rates = rates_for(request, book)
@@ -47,6 +48,8 @@ def cost(request: Request, book: Ledger) -> Finding:
         return prices.missing(request, book)
     count, count_note = _count(request, book)
     periods = periods_for(request, book)
+    if short := short_times.per_minute(request, rates, count, periods, book):
+        return short
     if not periods:
         return _standard_periods(request, rates, count, count_note, book)
     main = [rate for rate in rates if rate.currency == rates[0].currency]
@@ -128,6 +131,7 @@ def _single(
             )
         )
         lines.append(render.formula(result.formula, book.language))
+        lines += [line for line in (converted(result.value, rate.currency, request, book),) if line]
     return book.finding(
         "answered",
         "  \n".join(lines),
@@ -180,7 +184,7 @@ def _several(
         f"**Cheapest: {what} at {rate.label}, {span(period, book)}: {total}** {rate.mark}",
     )
     return book.finding(
-        "answered", head + "  \n" + render.formula(result.formula, book.language), render.table(headings, rows),
+        "answered", head + "  \n" + render.formula(result.formula, book.language), converted(result.value, rate.currency, request, book), render.table(headings, rows),
         *others, _assumptions(request, rate, note, periods, book), _apart(request, rates, count, period, book),
         *_subscriptions(request, rates, periods, book),
     )  # fmt: skip
@@ -217,70 +221,6 @@ def _standard_periods(request: Request, rates: Sequence[Rate], count: int, note:
     )
 
 
-def _order(request: Request, book: Ledger) -> Finding:
-    """A mixed order, such as two T4 at one cloud and one at another: the sum of its lines."""
-    periods = periods_for(request, book) or [in_hours(standard("month"), Decimal(24), book)]
-    each = len(periods) == len(request.slots.items) > 1  # "2 for 5 hours and 4 for 10 hours"
-    lines, lang = [], book.language
-    offers = []
-    for i, item in enumerate(request.slots.items):
-        period = periods[i] if each else periods[0]
-        offer = _cheapest(item, request, book)
-        if offer is None:
-            return prices.missing(request, book)
-        offers.append(offer)
-        result = book.compute(
-            "rental_cost",
-            gpus=item.count,
-            hours=period.hours,
-            price_per_hour=offer.price,
-            currency=offer.currency,
-            gpus_per_instance=offer.gpu_count,
-        )
-        who = render.name("provider", offer.provider, lang)
-        lines.append(
-            [
-                who,
-                render.gpus_text(item.count, offer.gpu, lang),
-                number(offer.price),
-                span(period, book),
-                f"{result.value:,.2f}",
-            ]
-        )
-    if len({offer.currency for offer in offers}) > 1:
-        return book.finding("needs_detail", book.say(
-            "这几行的价格货币不同，没有约定汇率不能相加；请给出汇率，或分开问。",
-            "The prices of these lines are in different currencies and cannot be added without an agreed rate. Please give a rate, or ask for each alone."))  # fmt: skip
-    currency = offers[0].currency
-    mark = book.cite_offers(list(dict.fromkeys(offers)))
-    sum_of = book.compute(
-        "sum_of_costs", amounts=[Decimal(line[-1].replace(",", "")) for line in lines], currency=currency
-    )
-    time = "" if each else span(periods[0], book)
-    head = book.say(
-        f"**合计{'，' if time else ''}{time}：{render.cash(sum_of.value, currency, lang)}**{mark}",
-        f"**Altogether{', ' if time else ''}{time}: {render.cash(sum_of.value, currency, lang)}** {mark}",
-    )
-    headings = [
-        book.say("云", "Cloud"),
-        book.say("卡", "Cards"),
-        per_hour(currency, book),
-        book.say("时长", "Time"),
-        book.say(f"费用（{render.unit(currency, lang)}）", f"Cost ({currency})"),
-    ]
-    return book.finding(
-        "answered",
-        head + "  \n" + render.formula(sum_of.formula, lang),
-        render.table(headings, lines),
-        month_note(periods, book),
-    )
-
-
-def _cheapest(item: Item, request: Request, book: Ledger) -> Offer | None:
-    providers = [item.provider] if item.provider else request.slots.providers[:1]
-    return next(iter(book.catalog.find_offers([item.gpu], providers)), None)
-
-
 def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Period], book: Ledger) -> str:
     own = book.say(f"用的是你给的价格 {render.amount(rate.price, rate.currency, 'zh', 'hour')}，不是表里的价格。", f"Uses your price of {render.amount(rate.price, rate.currency, 'en', 'hour')}, not a row of the table.") if not rate.mark else ""  # fmt: skip
     claimed = request.slots.price_per_hour if rate.mark else None
@@ -308,16 +248,30 @@ def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Peri
     return " ".join(
         part
         for part in (
-            price_tables.terms_note(price_selection.select(request, book).unmet, book) if rate.mark else "",
+            price_tables.terms_note(price_selection.select(request, book).unmet - {"dollars"}, book)
+            if rate.mark
+            else "",
             note,
             price_tables.form_note(request, price_selection.offers_for(request, book), book) if rate.mark else "",
             own,
             ignored,
-            month_note(periods, book),
+            _worked(request, book) or month_note(periods, book),
             undated,
         )
         if part
     )
+
+
+def _unmet(request: Request, book: Ledger) -> frozenset[str]:
+    """What no row states of the terms asked for; dollars are none of it where the sum stands beside in dollars."""
+    rated = agreed_rate(request.question) or book.catalog.rate("CNY")
+    return price_selection.select(request, book).unmet - (frozenset({"dollars"}) if rated else frozenset())
+
+
+def _worked(request: Request, book: Ledger) -> str:
+    """The hours that were worked out of days and working times."""
+    lines = working_hours.told(request, book)
+    return book.say("；", "; ").join(lines) + book.say("。", ".") if lines else ""
 
 
 def _wan(request: Request, rate: Rate, count: int, periods: Sequence[Period], book: Ledger) -> str:

@@ -9,11 +9,16 @@ import re
 from collections.abc import Sequence
 
 from assistant import render
-from assistant.evidence import Citation, Finding, Status
+from assistant.conflicts import conflicts
+from assistant.evidence import Citation, Finding, Language, Status
 from assistant.ledger import Ledger
+from assistant.llm import estimated_tokens
+from assistant.sentence_form import without_steering
+from assistant.sentences import split_sentences
 from assistant.understand import Request
 from knowledge.hits import LEAST_CERTAINTY, certainty
 from knowledge.index import Hit, Index, Passage
+from knowledge.keywords import tokenize
 from knowledge.names import all_names, link, normalise
 
 CLOSE = 0.85  # a passage scoring this share of the best one is quoted beside it
@@ -24,6 +29,12 @@ MOST_QUOTED = 2
 BUILTIN = ("documents/", "tables/")  # where the passages that ship with the product stand
 OWN_WORDS = 0.5  # the least share of the question's words in a passage that answers what code refused
 PROPER_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z][A-Za-z0-9]*(?:[-.][A-Za-z0-9]+)*(?![A-Za-z0-9])")
+VENDOR_CLAIM = re.compile(
+    r"(?:厂商|官方|厂家|英伟达|NVIDIA|AMD)[^。\n]{0,12}(?:宣称|声称|号称|宣传)|(?:据|按)(?:厂商|官方)宣传"
+    r"|\b(?:vendor|maker|manufacturer|NVIDIA|AMD)(?:'s)? (?:claims?|advertises?|marketing)\b|claimed by (?:the )?(?:vendor|maker|NVIDIA|AMD)",
+    re.I,
+)
+SEPARATOR = re.compile(r"\s*\|[\s|:-]+\|\s*$")
 EMPTY_CELL = re.compile(r"= (?:未注明|not stated|未印|not printed)$|^(?:来源|source) = ")
 
 
@@ -46,8 +57,8 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     quoted = quoted[:MOST_QUOTED]
     book.citations += [_citation(len(book.citations) + 1 + i, hit.passage) for i, hit in enumerate(quoted)]
     status: Status = "not_in_knowledge" if best.passage.kind == "gap" else "answered"
-    quotes = [_quote(hit.passage, i) for i, hit in enumerate(quoted, start=1)]
-    return book.finding(status, *quotes, wants_prose=status == "answered")
+    quotes = [_quote(hit.passage, i, book.language) for i, hit in enumerate(quoted, start=1)]
+    return book.finding(status, *quotes, conflicts(book.citations, book.language), wants_prose=status == "answered")
 
 
 def _best(hits: Sequence[Hit]) -> Hit:
@@ -64,7 +75,7 @@ def _nearest(hit: Hit, book: Ledger) -> Finding:
         "知识库里没有找到确定能回答这个问题的内容。最接近的一段如下，它未必回答你的问题：",
         "The knowledge base holds nothing that surely answers this. The nearest passage, which may not answer it:",
     )
-    return book.finding("not_in_knowledge", head, _quote(hit.passage, len(book.citations)))
+    return book.finding("not_in_knowledge", head, _quote(hit.passage, len(book.citations), book.language))
 
 
 def not_found(request: Request, book: Ledger, names: Sequence[str] = ()) -> Finding:
@@ -95,11 +106,12 @@ def with_own(request: Request, book: Ledger, found: Finding, index: Index) -> Fi
     if passage is None:
         return found
     book.citations.append(_citation(len(book.citations) + 1, passage))
-    quote = _quote(passage, len(book.citations))
+    quote = _quote(passage, len(book.citations), book.language)
     if found.status in ("not_in_knowledge", "off_topic"):
         return book.finding("answered", quote)
     head = book.say("你导入的文档里写着：", "Your own documents say:")
-    return book.finding(found.status, found.markdown, head, quote, wants_prose=found.wants_prose)
+    differing = conflicts(book.citations, book.language)
+    return book.finding(found.status, found.markdown, head, quote, differing, wants_prose=found.wants_prose)
 
 
 def _own_passage(request: Request, index: Index) -> Passage | None:
@@ -116,9 +128,47 @@ def _own_passage(request: Request, index: Index) -> Passage | None:
     return own.passage if named and all(_mentions_all(own.passage, some) for some in of_each_kind) else None
 
 
-def evidence_text(citations: Sequence[Citation]) -> str:
-    """The passages as the model is shown them."""
-    return "\n\n".join(f"[{c.id}] {c.title}\n{c.excerpt}" for c in citations)
+def evidence_text(citations: Sequence[Citation], question: str = "", limit_tokens: int | None = None) -> str:
+    """The passages as the model is shown them, without sentences that would steer it.
+
+    Past the limit (estimated tokens) the sentences and table rows nearest to the question stay, in their order; the best
+    passage's first sentence always does.
+    """
+    parts = [(c, _parts(without_steering(c.excerpt))) for c in citations]
+    whole = "\n\n".join(f"[{c.id}] {c.title}\n{''.join(pieces).rstrip()}" for c, pieces in parts)
+    if limit_tokens is None or estimated_tokens(whole) <= limit_tokens:
+        return whole
+    asked = frozenset(tokenize(question))
+    left = limit_tokens
+    kept: dict[int, list[int]] = {}
+    for _, at, i in sorted(_ranked(parts, asked)):
+        cost = estimated_tokens(parts[at][1][i]) + (0 if at in kept else estimated_tokens(parts[at][0].title) + 4)
+        if cost <= left or not kept:
+            kept.setdefault(at, []).append(i)
+            left -= cost
+    return "\n\n".join(
+        f"[{parts[at][0].id}] {parts[at][0].title}\n{''.join(parts[at][1][i] for i in sorted(kept[at])).rstrip()}"
+        for at in sorted(kept)
+    )
+
+
+def _parts(excerpt: str) -> list[str]:
+    """The sentences and table rows of a passage; cells of a row in words ("header = value; ...") count as sentences."""
+    sentences, rest = split_sentences(excerpt)
+    return [piece for text in (*sentences, rest) for piece in re.split(r"(?<=；)|(?<=; )(?=\S+ =)", text) if piece]
+
+
+def _ranked(parts: Sequence[tuple[Citation, Sequence[str]]], asked: frozenset[str]) -> list[tuple[float, int, int]]:
+    """(rank, passage, part): a part ranks by its share of the question's words; passages come best first."""
+    ranked = []
+    for at, (_, pieces) in enumerate(parts):
+        scores = [len(asked & frozenset(tokenize(piece))) * (1.0 if at == 0 else 0.8) for piece in pieces]
+        for i, piece in enumerate(pieces):
+            is_heading = piece.startswith("|") and i + 1 < len(pieces) and bool(SEPARATOR.match(pieces[i + 1]))
+            is_line = bool(SEPARATOR.match(piece))  # headings stay with the rows below them
+            score = max(scores) + 0.5 if is_heading or is_line else scores[i]
+            ranked.append((-99.0 if (at, i) == (0, 0) else -score, at, i))
+    return ranked
 
 
 def _subjects(request: Request) -> list[tuple[str, str]]:
@@ -165,10 +215,12 @@ def _citation(number: int, passage: Passage) -> Citation:
     )
 
 
-def _quote(passage: Passage, number: int) -> str:
+def _quote(passage: Passage, number: int, language: Language) -> str:
     heading = passage.section or passage.title
+    claimed = bool(VENDOR_CLAIM.search(passage.text))
     text = passage.text
     if passage.kind == "row":  # cells that state nothing are noise to a reader
         text = "; ".join(cell for cell in text.split("; ") if not EMPTY_CELL.search(cell))
-    lines = [f"**{heading}** [{number}]", "", *text.splitlines()]
+    label = render.say(language, "（厂商宣称，不是实测）", " (vendor claim, not measured)") if claimed else ""
+    lines = [f"**{heading}** [{number}]{label}", "", *text.splitlines()]
     return "\n".join(f"> {line}".rstrip() for line in lines)

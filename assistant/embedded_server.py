@@ -140,17 +140,6 @@ def _listens(address: str) -> bool:
     return True
 
 
-def available_cores() -> int:
-    """Cores this process may really use: its CPU affinity, less where a cgroup (v2) quota is lower; at least 1."""
-    cores = len(os.sched_getaffinity(0))
-    quota_file = Path("/sys/fs/cgroup/cpu.max")
-    if quota_file.exists():
-        quota, period = quota_file.read_text(encoding="ascii").split()
-        if quota != "max":
-            cores = min(cores, int(quota) // int(period))
-    return max(1, cores)
-
-
 class Listening(Protocol):
     """What a started server must offer; it serves in threads of its own."""
 

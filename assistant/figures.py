@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
 
+from assistant.share_words import SHARES
 from assistant.units import NONE, PER, RE, Measure, measure_after, measure_before, period_of, read_label, scale_after
 
 MASK = "\ue000"  # stands for each character of an identifier, and reads as a letter
@@ -108,12 +109,16 @@ class Printed:
         return Measure(self.unit, self.currency, self.period)
 
 
-def extract_figures(text: str, names: Collection[str] = ()) -> list[Printed]:
-    """All figures of a text, in order. A bare number in `names` (4090, 8358) is a name unless a unit follows."""
+def extract_figures(text: str, names: Collection[str] = (), *, share_words: bool = False) -> list[Printed]:
+    """All figures of a text, in order. A bare number in `names` (4090, 8358) is a name unless a unit follows.
+
+    With `share_words`, 三成, 一半, 翻倍, half, a third and double are figures too.
+    """
     clean = _clean(text)
     masked = _mask(clean, frozenset(names))[0]
     found = []
-    for reader in (_durations, _fractions, _numbers, _han_numbers, _word_numbers):
+    first = (_shares,) if share_words else ()
+    for reader in (*first, _durations, _fractions, _numbers, _han_numbers, _word_numbers):
         for figure in reader(masked):
             found.append(figure)
             masked = masked[: figure.start] + BLANK * (figure.end - figure.start) + masked[figure.end :]
@@ -206,6 +211,13 @@ def _fractions(text: str) -> Iterator[Printed]:
         elif below:
             share = (above / below).quantize(Decimal("0.01"))
             yield Printed("", share, "x", None, None, 2, match.start(), match.end())
+
+
+def _shares(text: str) -> Iterator[Printed]:
+    """三成, 一半, 翻倍, half, a third, double."""
+    for pattern, value, unit in SHARES:
+        for match in pattern.finditer(text):
+            yield Printed("", value, unit, None, None, _decimals(value), match.start(), match.end())
 
 
 def _decimals(value: Decimal) -> int:

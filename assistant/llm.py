@@ -1,11 +1,8 @@
-"""The only place that knows a model server exists: connect, stream text, choose JSON, and say plainly what went wrong.
+"""The only place that knows a model server exists: connect, stream text, choose JSON, take tool calls.
 
-It speaks the OpenAI protocol through LangChain, to the server of LLM_BASE_URL or to the embedded one. It does NOT
-know a prompt, a GPU or a price, counts no tokens exactly, and never lets the model pick tools by itself.
-
-    Exception
-      ModelUnavailableError   no answer can be had now: server missing, silent, broken off, refusing
-        ModelReplyError       the server works, but its reply is empty or not what was asked for
+It speaks the OpenAI protocol through LangChain, to the server of LLM_BASE_URL or to the embedded one; what can go
+wrong is named in model_errors.py. It does NOT know a prompt, a GPU or a price, counts no tokens exactly, and runs no
+tool: it hands over what the model called (tool_rounds.py).
 """
 
 from __future__ import annotations
@@ -14,52 +11,65 @@ import contextlib
 import json
 import logging
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from assistant.embedded_server import EmbeddedServer, EmbeddedServerError, ServerSettings, available_cores
+from assistant.embedded_server import EmbeddedServer, EmbeddedServerError, ServerSettings
 from assistant.evidence import Bilingual
+from assistant.model_client import DUMMY_KEY, Endpoint, chat_model, offered_models
+from assistant.model_errors import (
+    BROKEN_OFF,
+    EMPTY,
+    FAILED,
+    NO_API,
+    NO_MODEL_FILE,
+    NOT_JSON,
+    NOT_STARTED,
+    ContextTooLongError,
+    ModelReplyError,
+    ModelUnavailableError,
+    ToolsUnsupportedError,
+    failure,
+    refusal,
+    retry_after_seconds,
+    status_of,
+    wrong_model,
+)
+from assistant.model_text import THINK_TAGS, estimated_tokens, fit, without_reasoning
+from assistant.tool_calls import CallPieces, Tool, ToolCall, ToolRound
 from knowledge import weights
+from knowledge.embedding import available_cores
 
 if TYPE_CHECKING:
+    from langchain_core.messages import AIMessageChunk, BaseMessage
     from langchain_openai import ChatOpenAI
 
-CONNECT_SECONDS = 5.0
+__all__ = [
+    "ContextTooLongError",
+    "Endpoint",
+    "LanguageModel",
+    "ModelReplyError",
+    "ModelUnavailableError",
+    "ToolsUnsupportedError",
+    "connect_model",
+    "estimated_tokens",
+    "fit",
+    "without_reasoning",
+]
+
 SILENCE_SECONDS = 60.0  # to the first token and between tokens; there is no limit on the whole
-DUMMY_KEY = "not-needed"  # the client insists on one, local servers do not read it
+LONGEST_WAIT_SECONDS = 8.0  # that a busy server may ask for, once; a reader waits no longer than that for nothing
 Message = tuple[str, str]
 
 log = logging.getLogger(__name__)
 
 
-class ModelUnavailableError(Exception):
-    """No answer can be had from the model now. `reason` is for readers; the detail was logged."""
+def connect_model(silence_seconds: float = SILENCE_SECONDS) -> LanguageModel:
+    """Return the model of LLM_BASE_URL (LLM_MODEL, LLM_API_KEY, LLM_TOOLS) if that is set, else the embedded one.
 
-    def __init__(self, reason: Bilingual) -> None:
-        super().__init__(reason.en)
-        self.reason = reason
-
-
-class ModelReplyError(ModelUnavailableError):
-    """The model answered, but with nothing, or not with the JSON asked for."""
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where to send a request. `model` None: the first one the server offers."""
-
-    base_url: str
-    api_key: str
-    model: str | None
-
-
-def connect_model() -> LanguageModel:
-    """Return the model of LLM_BASE_URL (LLM_MODEL, LLM_API_KEY) if that is set, else the embedded one.
-
+    Only a model behind LLM_BASE_URL may call tools: the embedded one is too weak, and LLM_TOOLS=off says so of another.
     Nothing is contacted, loaded or started yet: a server that is still coming up, or a model file still missing, is an
     error of the first request, not of the start.
     """
@@ -68,15 +78,26 @@ def connect_model() -> LanguageModel:
         if urlsplit(base_url).path in ("", "/"):
             base_url = base_url.rstrip("/") + "/v1"
         endpoint = Endpoint(base_url, os.environ.get("LLM_API_KEY") or DUMMY_KEY, os.environ.get("LLM_MODEL") or None)
-        return LanguageModel(lambda: endpoint, name=endpoint.model or "")
+        calls_tools = os.environ.get("LLM_TOOLS", "").lower() != "off"
+        return LanguageModel(
+            lambda: endpoint, name=endpoint.model or "", calls_tools=calls_tools, silence_seconds=silence_seconds
+        )
     path = weights.cached_path(weights.LLM)
     settings = ServerSettings(model_path=str(path), model_name=weights.LLM.name, threads=available_cores())
     server = EmbeddedServer(settings, weights.home() / "logs" / "model-server.log")
-    return LanguageModel(lambda: _embedded_endpoint(server), name=settings.model_name, close=server.stop)
+    return LanguageModel(
+        lambda: _embedded_endpoint(server),
+        name=settings.model_name,
+        close=server.stop,
+        silence_seconds=silence_seconds,
+    )
 
 
 class LanguageModel:
-    """A chat model behind an OpenAI-compatible server. `name` is "" until an unnamed server has told its model."""
+    """A chat model behind an OpenAI-compatible server. `name` is "" until an unnamed server has told its model.
+
+    `calls_tools`: whether it is worth offering it tools; False also once its server has refused them.
+    """
 
     def __init__(
         self,
@@ -85,8 +106,10 @@ class LanguageModel:
         name: str,
         close: Callable[[], None] = lambda: None,
         silence_seconds: float = SILENCE_SECONDS,
+        calls_tools: bool = False,
     ) -> None:
         self.name = name
+        self.calls_tools = calls_tools
         self.close = close
         self._endpoint = endpoint
         self._silence_seconds = silence_seconds
@@ -115,7 +138,8 @@ class LanguageModel:
     def choose(self, system: str, user: str, schema: dict[str, Any], *, max_tokens: int = 256) -> dict[str, Any]:
         """Return a JSON object that obeys `schema`. A wrong reply is sent back once; then ModelReplyError.
 
-        By response_format, not tool_choice: llama.cpp's server treats a named tool choice as "auto".
+        By response_format, not tool_choice: llama.cpp's server treats a named tool choice as "auto". The correction
+        repeats the schema, as a server may ignore the format, and then the model has not seen it yet.
         """
         messages = [("system", system), ("human", user)]
         for _ in range(2):
@@ -124,14 +148,13 @@ class LanguageModel:
                 return _parsed(reply, schema)
             except ValueError as error:
                 log.warning("model %r replied %r: %s", self.name, reply, error)
-                correction = f"Wrong: {error}. Reply with the corrected JSON object only."
+                correction = f"Wrong: {error}. Reply with the corrected JSON object only.{_instruction(schema)}"
                 messages += [("ai", reply or "{}"), ("human", correction)]
         raise ModelReplyError(NOT_JSON)
 
     def _json_reply(self, messages: list[Message], schema: dict[str, Any], max_tokens: int) -> str:
         """Text of one reply, in the strictest reply format that the server takes with this schema."""
-        instruction = f"\n\nReply with one JSON object that obeys this JSON Schema: {json.dumps(schema)}"
-        instructed = [("system", messages[0][1] + instruction), *messages[1:]]
+        instructed = [("system", messages[0][1] + _instruction(schema)), *messages[1:]]
         strict = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
         for sent, reply_format in ((messages, strict), (instructed, {"type": "json_object"})):
             try:
@@ -139,6 +162,37 @@ class LanguageModel:
             except _ReplyFormatError as refusal:
                 log.info("model %r refuses %r: %s", self.name, reply_format, refusal)
         return "".join(without_reasoning(self._deltas(instructed, max_tokens=max_tokens)))
+
+    def stream_with_tools(
+        self, system: str, user: str, tools: Sequence[Tool], rounds: Sequence[ToolRound] = (), *, max_tokens: int
+    ) -> Iterator[str | ToolCall]:
+        """Yield the reply's text as it comes, reasoning left out, then its tool calls, each whole.
+
+        `rounds` are the model's earlier calls with their results. Raises ModelUnavailableError, also mid-stream, and
+        ToolsUnsupportedError where the server takes no tools, which is remembered. Nothing at all: ModelReplyError.
+        """
+        pieces = CallPieces()
+        sent = {"max_tokens": max_tokens, "tools": [tool.offer for tool in tools]}
+
+        def texts() -> Iterator[str]:
+            for chunk in self._chunks(_with_rounds(system, user, rounds), sent):
+                pieces.add(chunk.tool_call_chunks)
+                if chunk.text:
+                    yield chunk.text
+
+        empty = True
+        try:
+            for text in without_reasoning(texts()):
+                empty = False
+                yield text
+        except ToolsUnsupportedError:
+            self.calls_tools = False
+            raise
+        calls = pieces.whole()
+        if empty and not calls:
+            log.warning("model %r gave neither text nor a tool call", self.name)
+            raise ModelReplyError(EMPTY)
+        yield from calls
 
     def _deltas(
         self,
@@ -148,74 +202,59 @@ class LanguageModel:
         temperature: float = 0.0,
         reply_format: dict[str, Any] | None = None,
     ) -> Iterator[str]:
-        """Yield what the server sends, reasoning in the text included; the one place where requests are made."""
+        """Yield the text that the server sends, reasoning in it included."""
+        sent = {"max_tokens": max_tokens} | ({"response_format": reply_format} if reply_format else {})
+        for chunk in self._chunks(messages, sent, temperature):
+            if chunk.text:
+                yield chunk.text
+
+    def _chunks(
+        self, messages: Sequence[Message | BaseMessage], sent: dict[str, Any], temperature: float = 0.0
+    ) -> Iterator[AIMessageChunk]:
+        """Yield what the server sends. A busy server that names a bearable wait is asked once more after it."""
+        try:
+            yield from self._request(messages, sent, temperature)
+        except _BusyError as busy:
+            log.info("model server asks to wait %s s", busy.seconds)
+            time.sleep(busy.seconds)
+            yield from self._request(messages, sent, temperature, may_wait=False)
+
+    def _request(
+        self,
+        messages: Sequence[Message | BaseMessage],
+        sent: dict[str, Any],
+        temperature: float,
+        *,
+        may_wait: bool = True,
+    ) -> Iterator[AIMessageChunk]:
+        """Yield what the server sends; the one place where requests are made.
+
+        `sent` goes into extra_body: `max_tokens` proper would be renamed to a field that older servers ignore, and a
+        proper response_format would make the client judge the reply by rules of its own.
+        """
         import openai
 
         endpoint = self._endpoint()
-        chat = _chat_model(endpoint, self._silence_seconds)
-        # In extra_body: `max_tokens` proper would be renamed to a field that older servers ignore, and a proper
-        # response_format would make the client judge the reply by rules of its own.
-        extra = {"max_tokens": max_tokens} | ({"response_format": reply_format} if reply_format else {})
+        chat = chat_model(endpoint, self._silence_seconds)
         begun = finished = False
         try:
-            self.name = endpoint.model or _offered(chat)[0]
-            stream = chat.stream(messages, model=self.name, temperature=temperature, extra_body=extra)
+            self.name = endpoint.model or offered_models(chat)[0]
+            stream = chat.stream(list(messages), model=self.name, temperature=temperature, extra_body=sent)
             with contextlib.closing(stream) as chunks:  # type: ignore[type-var]  # declared wider than it is
                 for chunk in chunks:
                     begun, finished = True, finished or "finish_reason" in chunk.response_metadata
-                    if chunk.text:
-                        yield chunk.text
-        except (openai.OpenAIError, ValueError) as error:  # ValueError: what came is not of the protocol
+                    yield chunk
+        except (openai.OpenAIError, *NOT_OF_THE_PROTOCOL) as error:
             log.warning("model server %s, model %r: %r", endpoint.base_url, self.name, error)
-            if reply_format and isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
-                raise _ReplyFormatError(str(error)) from error
-            raise ModelUnavailableError(BROKEN_OFF if begun else _reason(error, chat, self.name)) from error
+            if begun:
+                raise ModelUnavailableError(BROKEN_OFF) from error
+            seconds = retry_after_seconds(error) if may_wait else None
+            if seconds is not None and seconds <= LONGEST_WAIT_SECONDS:
+                raise _BusyError(seconds) from error
+            raise _typed(error, sent, chat, self.name) from error
         if not finished:
             log.warning("model server %s broke off its reply", endpoint.base_url)
             raise ModelUnavailableError(BROKEN_OFF)
-
-
-def fit(parts: Sequence[str], limit_tokens: int) -> list[str]:
-    """Return the leading parts that fit into the limit together; what comes last is dropped first."""
-    kept, used_tokens = [], 0
-    for part in parts:
-        used_tokens += estimated_tokens(part)
-        if used_tokens > limit_tokens:
-            break
-        kept.append(part)
-    return kept
-
-
-def estimated_tokens(text: str) -> int:
-    """Cautious estimate without a tokenizer: each CJK character, digit and mark is one token, 3.5 others are.
-
-    Against Qwen2.5's tokenizer on pieces of our documents: 0.99 to 1.8 times the true count, 1.3 on average.
-    """
-    single = len(SINGLE_TOKENS.findall(text))
-    return single + round((len(text) - single) / 3.5 + 0.5)
-
-
-def without_reasoning(deltas: Iterable[str]) -> Iterator[str]:
-    """Drop `<think>...</think>`, however the tags are cut into pieces; an unclosed one drops the rest."""
-    held, inside = "", False
-    for delta in deltas:
-        held += delta
-        shown = ""
-        while (found := held.partition(THINK_TAGS[inside]))[1]:
-            shown += "" if inside else found[0]
-            held, inside = found[2], not inside
-        keep = _started_tag(held, THINK_TAGS[inside])
-        shown += "" if inside else held[: len(held) - keep]
-        held = held[len(held) - keep :]
-        if shown:
-            yield shown
-    if held and not inside:
-        yield held
-
-
-def _started_tag(text: str, tag: str) -> int:
-    """Length of the longest end of `text` that may become `tag`."""
-    return next((size for size in range(len(tag) - 1, 0, -1) if text.endswith(tag[:size])), 0)
 
 
 def _embedded_endpoint(server: EmbeddedServer) -> Endpoint:
@@ -229,85 +268,61 @@ def _embedded_endpoint(server: EmbeddedServer) -> Endpoint:
         raise ModelUnavailableError(NOT_STARTED) from error
 
 
-@lru_cache(maxsize=4)  # more than one, as an embedded server that was restarted has moved
-def _chat_model(endpoint: Endpoint, silence_seconds: float) -> ChatOpenAI:
-    import langsmith
-    import openai
-    from langchain_openai import ChatOpenAI
-    from pydantic import SecretStr
-
-    langsmith.configure(enabled=False)  # questions go to the model server and nowhere else
-    client = openai.DefaultHttpxClient(
-        trust_env=not _is_loopback(endpoint.base_url),  # HTTP_PROXY must not catch loopback
-        timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
-    )
-    return ChatOpenAI(
-        base_url=endpoint.base_url,
-        api_key=SecretStr(endpoint.api_key),
-        timeout=client.timeout,
-        max_retries=0,  # a second try would double the silence
-        # No connection outlives its answer: one that the server has dropped meanwhile would be an error.
-        default_headers={"Connection": "close"},
-        openai_proxy="",
-        http_client=client,
-        http_async_client=openai.DefaultAsyncHttpxClient(trust_env=False),  # unused, but its default reads the proxies
-        http_socket_options=(),  # the client is ours: no warning that its default ignores the proxies
-    )
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
-def _offered(chat: ChatOpenAI) -> list[str]:
-    """Names of the models that the server offers; ValueError when there are none."""
-    try:
-        names = [model.id for model in chat.root_client.models.list().data]
-    except (AttributeError, TypeError) as error:  # the client does not expect a web page
-        raise ValueError(f"{chat.openai_api_base!r} does not list models") from error
-    if not names:
-        raise ValueError(f"{chat.openai_api_base!r} offers no model")
-    return names
-
-
-def _reason(error: Exception, chat: ChatOpenAI, model: str) -> Bilingual:
-    """What a reader is told about an error of the request."""
-    import openai
-
-    if isinstance(error, openai.BadRequestError | openai.NotFoundError):
-        return TOO_LONG if "context" in str(error) else _wrong_model(chat, model)
-    reasons: list[tuple[type[Exception], Bilingual]] = [
-        (openai.APITimeoutError, SILENT),  # before its base class
-        (openai.APIConnectionError, UNREACHABLE),
-        (openai.AuthenticationError, KEY_REFUSED),
-        (openai.PermissionDeniedError, KEY_REFUSED),
-        (openai.RateLimitError, BUSY),
-        (ValueError, NO_API),
-    ]
-    return next((reason for kind, reason in reasons if isinstance(error, kind)), FAILED)
+def _typed(error: Exception, sent: dict[str, Any], chat: ChatOpenAI, model: str) -> Exception:
+    """The error to raise for one of the client's; the order says which cause is looked for first."""
+    if refused := refusal(error, with_tools="tools" in sent):
+        return refused
+    if "response_format" in sent and status_of(error) in (400, 422):
+        return _ReplyFormatError(str(error))
+    if status_of(error) in (400, 404):
+        return ModelUnavailableError(_wrong_model(chat, model))
+    return ModelUnavailableError(failure(error))
 
 
 def _wrong_model(chat: ChatOpenAI, model: str) -> Bilingual:
     import openai
 
     try:
-        offered = _offered(chat)
+        offered = offered_models(chat)
     except (openai.OpenAIError, ValueError):
         return NO_API
-    if model in offered:
-        return FAILED
-    names = ", ".join(offered)
-    return Bilingual(
-        zh=f"模型服务没有 {model!r} 这个模型，它提供的是：{names}。请改 LLM_MODEL。",
-        en=f"The model server has no model {model!r}; it offers: {names}. Change LLM_MODEL.",
-    )
+    return FAILED if model in offered else wrong_model(model, offered)
+
+
+def _with_rounds(system: str, user: str, rounds: Sequence[ToolRound]) -> list[Message | BaseMessage]:
+    """The messages of a conversation in which the model has called tools."""
+    from langchain_core.messages import AIMessage, ToolMessage
+
+    messages: list[Message | BaseMessage] = [("system", system), ("human", user)]
+    for past in rounds:
+        calls = [
+            {"id": call.id, "name": call.name, "args": _object_or_none(call.arguments) or {}} for call in past.calls
+        ]
+        messages.append(AIMessage(past.said, tool_calls=calls))
+        messages += [
+            ToolMessage(result, tool_call_id=call.id) for call, result in zip(past.calls, past.results, strict=True)
+        ]
+    return messages
+
+
+def _object_or_none(text: str) -> dict[str, Any] | None:
+    """A call's arguments where they are a JSON object. Servers read them again and refuse a history with others."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _instruction(schema: dict[str, Any]) -> str:
+    return f"\n\nReply with one JSON object that obeys this JSON Schema: {json.dumps(schema)}"
 
 
 def _parsed(reply: str, schema: dict[str, Any]) -> dict[str, Any]:
     """The JSON object in a reply, fenced or with words around it, if it obeys the schema; else ValueError."""
     import jsonschema
 
+    reply = reply.rpartition(THINK_TAGS[1])[2]  # some chat templates open the reasoning in the prompt
     start, end = reply.find("{"), reply.rfind("}")
     value = json.loads(reply[start : end + 1])
     try:
@@ -321,30 +336,13 @@ class _ReplyFormatError(Exception):
     """The server does not take this response_format."""
 
 
-THINK_TAGS = ("<think>", "</think>")
-SINGLE_TOKENS = re.compile(r"[0-9\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]|[^\w\s]")
+class _BusyError(Exception):
+    """The server is busy and names the seconds after which to ask again."""
 
-NO_MODEL_FILE = Bilingual(
-    zh="模型文件还没有下载好。请运行 `gpu-advisor models pull`，或用 LLM_BASE_URL 指定已有的模型服务。",
-    en="The model file is not there yet. Run `gpu-advisor models pull`, or name a model server in LLM_BASE_URL.",
-)
-NOT_STARTED = Bilingual(
-    zh="内置模型没能启动，原因见数据目录中的 logs/model-server.log。",
-    en="The embedded model could not be started; logs/model-server.log in the state folder says why.",
-)
-UNREACHABLE = Bilingual(
-    zh="连不上模型服务。请确认它已启动，且 LLM_BASE_URL 正确。",
-    en="The model server cannot be reached. Check that it is running and that LLM_BASE_URL is right.",
-)
-NO_API = Bilingual(
-    zh="LLM_BASE_URL 处没有兼容 OpenAI 的接口，地址通常以 /v1 结尾。",
-    en="There is no OpenAI-compatible interface at LLM_BASE_URL; the address usually ends in /v1.",
-)
-KEY_REFUSED = Bilingual(zh="模型服务拒绝了密钥 LLM_API_KEY。", en="The model server refuses the key in LLM_API_KEY.")
-BUSY = Bilingual(zh="模型服务正忙，请稍后再问。", en="The model server is busy; please ask again shortly.")
-FAILED = Bilingual(zh="模型服务出错，没有给出回答。", en="The model server failed and gave no answer.")
-SILENT = Bilingual(zh="模型服务太久没有回应。", en="The model server has been silent for too long.")
-BROKEN_OFF = Bilingual(zh="模型的回答中途断了。", en="The model's answer broke off.")
-TOO_LONG = Bilingual(zh="问题连同依据超出了模型的上下文长度。", en="The question is too long for this model.")
-EMPTY = Bilingual(zh="模型没有给出任何文字。", en="The model gave no text.")
-NOT_JSON = Bilingual(zh="模型的回答不符合要求的格式。", en="The model's reply does not have the form asked for.")
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"busy for {seconds} s")
+        self.seconds = seconds
+
+
+# What the client raises over a reply that is no stream of chunks: not JSON, null, a number, choices without a delta.
+NOT_OF_THE_PROTOCOL = (ValueError, KeyError, TypeError, AttributeError)

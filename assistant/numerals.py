@@ -50,6 +50,10 @@ _PAIR = re.compile("一[二两]|[二两]三|三[四五]|四五|五六|六七|七
 # A lone last digit shifts up (三百五 = 350) unless it begins the next quantity (两千一天 = 2000 a day).
 _NEXT_MEASURE = re.compile(r"\s*[个天日小周月年台张卡片颗季星礼钟分秒晚夜倍成条]")
 _BEFORE_COUNT = re.compile(r"[单双](?=\s?(?:[张卡台机块片节]|gpu))")
+# 百来个小时, 上百并发, 千把块, 成千条: about a hundred, a thousand, ten thousand.
+_VAGUE_HUNDRED = re.compile(
+    r"(?:[上成近](?P<a>[百千万])(?=\s?(?:个|路|名|位|人|用户|并发|请求|小时|天|元|块))|(?P<b>[百千万])[来把多](?=\s?[个张块台小天条元名位路人并]))"
+)
 _VAGUE_REST = re.compile("[多余几](?!少)|来(?=[个天块元条张台万年小])")
 _WORD = re.compile(r"[a-z]+")
 _GAP = re.compile(r"[\s-]+")
@@ -129,6 +133,8 @@ def _read_chinese(text: str, at: int) -> Number | None:
         return Number(Decimal(1 if special[0] == "单" else 2), special.end(), "chinese")
     if text.startswith(VAGUE_ONE, at):
         return Number(Decimal(1), at + len(VAGUE_ONE), "chinese", approximate=True)
+    if vague := _VAGUE_HUNDRED.match(text, at):
+        return Number(Decimal(SCALES[vague["a"] or vague["b"]]), vague.end(), "chinese", approximate=True)
     fixed = {"半": Decimal("0.5"), "俩": Decimal(2), "仨": Decimal(3)}
     if text[at] in fixed:
         return Number(fixed[text[at]], at + 1, "chinese")

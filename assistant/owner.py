@@ -10,8 +10,9 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO
@@ -19,7 +20,7 @@ from typing import IO
 import httpx
 from pydantic import TypeAdapter
 
-from assistant.evidence import Answer, Event
+from assistant.evidence import Answer, Bilingual, Event
 from knowledge.weights import home
 
 # A reader that looks whether the lock is taken holds it itself for an instant; waiting this long outlasts that.
@@ -33,7 +34,8 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 class OwnerError(Exception):
     """What went wrong between this process and the one that owns the index, in both languages.
 
-    IndexOwnedError: another process owns the index.  OwnerFailedError: the owner did not answer.
+    IndexOwnedError: another process owns the index.  OwnerFailedError: the owner did not answer.  RequestRefusedError:
+    it answered, but this one request it could not serve.
     """
 
 
@@ -45,26 +47,48 @@ class OwnerFailedError(OwnerError):
     """The owner could not be reached, is still loading or refused the question."""
 
 
+class RequestRefusedError(OwnerFailedError):
+    """The owner works, but refused this one request (too long, say) or broke over it; others may pass."""
+
+
 @dataclass(frozen=True)
 class Owner:
-    """The process that owns the index; `url` is None while it serves no HTTP."""
+    """The process that owns the index; `url` is None while it serves no HTTP.
+
+    `command` is what runs there and `since` when it took the index (ISO, local time); "" where an older release left
+    no word of it.
+    """
 
     pid: int
     url: str | None
+    command: str = field(default="", compare=False)
+    since: str = field(default="", compare=False)
+
+    def named(self) -> Bilingual:
+        """Who it is, for a sentence: command, pid, since when."""
+        command = f"`{self.command}`" if self.command else "gpu-advisor"
+        since = self.since.replace("T", " ")
+        return Bilingual(
+            zh=f"{command}（pid {self.pid}{f'，自 {since} 起' if since else ''}）",
+            en=f"{command} (pid {self.pid}{f', since {since}' if since else ''})",
+        )
 
 
 class Ownership:
     """The lock while it is held; released by close(), at the end of a `with` block, or by the death of the process."""
 
-    def __init__(self, handle: IO[str]) -> None:
+    def __init__(self, handle: IO[str], command: str) -> None:
         self._handle = handle
+        self._command = command
+        self._since = datetime.now().astimezone().isoformat(timespec="seconds")[:19]
         # A forked child shares the lock, and would keep it after its parent's death.
         os.register_at_fork(after_in_child=handle.close)
 
     def announce(self, url: str | None) -> None:
         """Write down who holds the lock and where it can be asked (None: not over HTTP)."""
         os.ftruncate(self._handle.fileno(), 0)
-        os.write(self._handle.fileno(), json.dumps({"pid": os.getpid(), "url": url}).encode())
+        name = {"pid": os.getpid(), "url": url, "command": self._command, "since": self._since}
+        os.write(self._handle.fileno(), json.dumps(name, ensure_ascii=False).encode())
 
     def close(self) -> None:
         """Give the index up; may be called twice."""
@@ -77,21 +101,39 @@ class Ownership:
         self.close()
 
 
-def acquire(url: str | None = None) -> Ownership:
-    """Become the owner of the index, reachable at `url` (None: not over HTTP, or not yet); raises IndexOwnedError."""
+def acquire(url: str | None = None, *, command: str = "") -> Ownership:
+    """Become the owner of the index, reachable at `url` (None: not over HTTP, or not yet); raises IndexOwnedError.
+
+    `command` is how others are told who holds it, without arguments: those may be private.
+    """
     handle = _open()
     if not _lock(handle, fcntl.LOCK_EX):
         owner = _read(handle)
         handle.close()
-        where = f" {owner.url}" if owner and owner.url else ""
-        pid = owner.pid if owner else None
-        raise IndexOwnedError(
-            f"知识库正被另一进程使用（pid {pid!r}{where}）。请改用它，或先停止它。 / "
-            f"Another process is using the index (pid {pid!r}{where}). Use that one, or stop it first."
-        )
-    ownership = Ownership(handle)
+        raise owned_by(owner)
+    ownership = Ownership(handle, command)
     ownership.announce(url)
     return ownership
+
+
+def owned_by(owner: Owner | None) -> IndexOwnedError:
+    """The error for an index that somebody else holds: who, since when, and what to do. None: it left no name."""
+    if owner is None:
+        return IndexOwnedError(
+            f"{str(_path())!r} 被占用，但没有写明占用者。请停止正在运行的 gpu-advisor。 / "
+            f"{str(_path())!r} is locked by a process that left no name: stop the gpu-advisor that is running."
+        )
+    who = owner.named()
+    if owner.url:
+        return IndexOwnedError(
+            f"知识库正由 {who.zh}使用，地址 {owner.url}。请改用那个地址，或先停止它。 / "
+            f"The index is in use by {who.en} at {owner.url}. Use that address, or stop it first."
+        )
+    return IndexOwnedError(
+        f"知识库正由 {who.zh}使用，它不接受别的命令。请等它结束再试；如要几条命令同时使用，请先运行 `gpu-advisor serve`，"
+        f"其余命令会经由它。 / The index is in use by {who.en}, which takes no other command. Try again when it has "
+        "ended; to use several commands at a time, run `gpu-advisor serve` first: the others then go through it."
+    )
 
 
 def current_owner() -> Owner | None:
@@ -104,10 +146,7 @@ def current_owner() -> Owner | None:
             if owner := _read(handle):
                 return owner
             time.sleep(_RETRY_SECONDS)  # taken a moment ago, its name not yet written
-    raise OwnerFailedError(
-        f"{str(_path())!r} 被占用，但没有写明占用者。请停止正在运行的 gpu-advisor。 / "
-        f"{str(_path())!r} is locked by a process that left no name: stop the gpu-advisor that is running."
-    )
+    raise OwnerFailedError(str(owned_by(None)))
 
 
 def ask_over_http(owner: Owner, question: str, turns: Sequence[str] = (), thread: str | None = None) -> Answer:
@@ -123,7 +162,7 @@ def ask_over_http(owner: Owner, question: str, turns: Sequence[str] = (), thread
 
 def stream_over_http(
     owner: Owner, question: str, turns: Sequence[str] = (), thread: str | None = None
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """The same answer as events while they come; raises OwnerFailedError, also half-way."""
     accept = {"Accept": "text/event-stream"}
     with http_client(owner) as client:
@@ -171,16 +210,13 @@ def _read(handle: IO[str]) -> Owner | None:
         name = json.loads(handle.read())
     except json.JSONDecodeError:
         return None
-    return Owner(pid=int(name["pid"]), url=name["url"])
+    return Owner(int(name["pid"]), name["url"], str(name.get("command", "")), str(name.get("since", "")))
 
 
 def http_client(owner: Owner) -> httpx.Client:
     """A client of the owner's HTTP API. Raises IndexOwnedError if it serves none."""
     if owner.url is None:
-        raise IndexOwnedError(
-            f"知识库正被另一条命令使用（pid {owner.pid}），请稍后再试。 / "
-            f"Another command is using the index (pid {owner.pid}); try again when it has ended."
-        )
+        raise owned_by(owner)
     # trust_env=False: a proxy set for the outside world must not catch requests to this machine.
     return httpx.Client(base_url=owner.url, timeout=_TIMEOUT, trust_env=False)
 
@@ -197,7 +233,8 @@ def check(owner: Owner, response: httpx.Response) -> None:
         sentence = str(response.json()["error"])
     except (json.JSONDecodeError, KeyError, TypeError):
         sentence = f"HTTP {response.status_code}"
-    raise OwnerFailedError(f"{owner.url}: {sentence}")
+    one_only = response.status_code in (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.INTERNAL_SERVER_ERROR)
+    raise (RequestRefusedError if one_only else OwnerFailedError)(f"{owner.url}: {sentence}")
 
 
 def _events(owner: Owner, lines: Iterator[str]) -> Iterator[Event]:

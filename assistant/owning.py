@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assistant import render
+from assistant import render, working_hours
 from assistant.calculator.calculation import Calculation, number
 from assistant.calculator.ownership_defaults import NOT_COUNTED, PRICE_PER_KWH
 from assistant.evidence import Bilingual, Finding
@@ -222,9 +222,10 @@ def _compared(request: Request, deal: Deal, book: Ledger) -> Finding:
 def _given(request: Request, deal: Deal, book: Ledger) -> tuple[dict[str, object], list[str]]:
     """The calculator's arguments without the rent, and what was converted for them."""
     s, work, notes = request.slots, request.slots.workload, list(deal.notes)
+    notes += working_hours.told(request, book)
     given: dict[str, object] = {
         "cards": deal.cards, "price_per_card": deal.price_per_card, "currency": deal.currency, "tdp_w": deal.tdp_w,
-        "utilisation": work.utilisation or (s.hours_per_day / 24 if s.hours_per_day else Decimal(1)),
+        "utilisation": work.utilisation or working_hours.share(request, book) or (s.hours_per_day / 24 if s.hours_per_day else Decimal(1)),
         "horizon_months": _horizon(request) or HORIZON_MONTHS,
     }  # fmt: skip
     if work.electricity_price:
@@ -336,12 +337,10 @@ def _moved(given: Mapping[str, object], deal: Deal, now: Calculation, book: Ledg
 def _taken(request: Request, deal: Deal, result: Calculation, book: Ledger) -> list[str]:
     """What was taken where nobody said it, what is left out, and the export rule for buyers in China."""
     s, work, lines = request.slots, request.slots.workload, []
-    if not (work.utilisation or s.hours_per_day):
+    if not (work.utilisation or s.hours_per_day or working_hours.working_time(request)):
         lines.append(book.say("没说利用率，按全天满负荷", "utilisation is not said: always in full use"))
     if not _horizon(request):
-        lines.append(
-            book.say(f"没说用多久，按 {HORIZON_MONTHS} 个月", f"the time is not said: {HORIZON_MONTHS} months")
-        )
+        lines.append(book.say(f"没说用多久，按 {HORIZON_MONTHS} 个月", f"the time is not said: {HORIZON_MONTHS} months"))  # fmt: skip
     lines += [a.text[book.language] for a in result.assumptions if a.name not in NOT_COUNTED]
     left_out = [a.text[book.language] for a in result.assumptions if a.name in NOT_COUNTED]
     lines += [book.say("；", "; ").join(left_out)] if left_out else []

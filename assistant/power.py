@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from assistant import render
+from assistant import render, working_hours
 from assistant.calculator.ownership_defaults import electricity_price, electricity_taken
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
@@ -26,7 +26,9 @@ def power(request: Request, book: Ledger) -> Finding | None:
     if not forms:
         return None
     currency = work.electricity_currency or ("CNY" if book.language == "zh" else "USD")
+    worked = working_hours.working_time(request)
     hours = (s.periods[0].hours if s.periods else HOURS_A_YEAR) * ((s.hours_per_day or Decimal(24)) / 24)
+    hours = worked.compute(book).value if worked else hours
     given: dict[str, object] = {
         "gpus": s.count or 1, "hours": hours, "currency": currency,
         "price_per_kwh": electricity_price(currency, work.electricity_price),
@@ -49,10 +51,10 @@ def power(request: Request, book: Ledger) -> Finding | None:
         book.say("度（kWh）", "kWh"),
         book.say("电费", "Cost"),
     ]
-    lines = [a.text[book.language] for a in first.assumptions]
+    lines = working_hours.told(request, book) + [a.text[book.language] for a in first.assumptions]
     if not work.electricity_price:
         lines.append(electricity_taken(currency).text[book.language])
-    if not s.periods:
+    if not (s.periods or worked):
         lines.append(book.say("没说用多久，按一年", "the time is not said: one year"))
     lines.append(book.say("只算 GPU，不含 CPU、风扇等主机功率", "the GPUs only: the power of the host is left out"))
     table = render.table(headings, rows) if len(rows) > 1 else ""

@@ -5,6 +5,7 @@ Sentences from calculators' results only; which rows are compared is decided in 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -39,6 +40,51 @@ def extremes(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
                    f"apart by {number(Decimal(outputs['difference']))} {rate} ({outputs['surplus_percent']} % more, or {outputs['saving_percent']} % less)")  # fmt: skip
     head = book.say(f"**{ends[0]}**，{ends[1]}；{gap}。", f"**{ends[0]}**, {ends[1]}; {gap}.")
     return head if lang == "zh" else head[:2] + head[2].upper() + head[3:]
+
+
+ORDINALS = {
+    2: re.compile(r"第二(?:便宜|低|贵|高|名|的)|次低|second[- ](?:cheapest|lowest|most expensive|dearest|highest)|2nd[- ](?:cheapest|lowest|dearest)", re.I),
+    3: re.compile(r"第三(?:便宜|低|贵|高|名|的)|third[- ](?:cheapest|lowest|most expensive|dearest|highest)|3rd[- ](?:cheapest|lowest|dearest)", re.I),
+    4: re.compile(r"第四(?:便宜|低|贵|高|名|的)|fourth[- ](?:cheapest|lowest|most expensive|dearest)|4th[- ](?:cheapest|lowest|dearest)", re.I),
+}  # fmt: skip
+FIRST = re.compile(r"第一(?:便宜|低|贵|高|名|的)|\bfirst\b|1st", re.I)
+FROM_DEAREST = re.compile(
+    r"第.(?:贵|高)|(?:second|third|fourth|2nd|3rd|4th)[- ](?:most expensive|dearest|highest)", re.I
+)
+
+
+def placed(request: Request, offers: Sequence[Offer], book: Ledger) -> list[str]:
+    """The second or third cheapest (or dearest) where one is asked for, one price for each cloud and card; and its gap to the first."""
+    places = [place for place, words in ORDINALS.items() if words.search(request.question)]
+    distinct = list({(o.provider, o.gpu): o for o in reversed(offers)}.values())[::-1]
+    if not places or places[0] > len(distinct):
+        return []
+    dear = bool(FROM_DEAREST.search(request.question))
+    ranked = distinct[::-1] if dear else distinct
+    offer, first = ranked[places[0] - 1], ranked[places[1] - 1] if len(places) > 1 else ranked[0]
+    lang = book.language
+    who, price = (
+        render.name("provider", offer.provider, lang),
+        render.amount(per_gpu(offer), offer.currency, lang, "hour"),
+    )
+    zh, en = ("贵", "dearest") if dear else ("便宜", "cheapest")
+    place = {2: ("二", "Second"), 3: ("三", "Third"), 4: ("四", "Fourth")}[places[0]]
+    lines = [
+        book.say(
+            f"**第{place[0]}{zh}的是{who} {offer.gpu}：{price}**", f"**{place[1]} {en}: {offer.gpu} at {who}, {price}**"
+        )
+    ]
+    low, high = sorted((offer, first), key=per_gpu)
+    if (FIRST.search(request.question) or len(places) > 1 or request.aspects & {"difference", "percent"}) and per_gpu(
+        low
+    ) != per_gpu(high):
+        out = book.compute(
+            "price_difference", dearer=per_gpu(high), cheaper=per_gpu(low), currency=low.currency
+        ).outputs
+        a, b = (f"{render.name('provider', o.provider, lang)} {o.gpu}" for o in (high, low))
+        lines.append(book.say(f"{a} 比 {b} 贵 {number(Decimal(out['difference']))} {per(low, book)}，贵 {out['surplus_percent']} %（反过来便宜 {out['saving_percent']} %）。",
+                              f"{a} is {number(Decimal(out['difference']))} {per(low, book)} dearer than {b}: {out['surplus_percent']} % more (the other way round {out['saving_percent']} % less)."))  # fmt: skip
+    return lines
 
 
 def pair(request: Request, low: Offer, high: Offer, book: Ledger) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from assistant import render
+from assistant import claimed_prices, render
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.exchange import agreed_rate, side_by_side
 from assistant.ledger import Ledger
-from assistant.price_comparison import average, compare_gpus, extremes, largest_host, pair
+from assistant.price_comparison import average, compare_gpus, extremes, largest_host, pair, placed
 from assistant.price_selection import LEARNING_PLATFORMS, comparable, find, monthly_offers, select
 from assistant.price_tables import caveats, form_note, in_currencies, more_note, per_gpu, price_table, terms_note
 from assistant.understand import Request
@@ -52,6 +52,7 @@ def look_up(request: Request, book: Ledger) -> Finding:
     terms = terms_note(selection.unmet, book, offers[0].currency)
     return book.finding(
         "not_in_knowledge" if terms else "answered",
+        claimed_prices.mismatch(request, book),
         terms,
         form_note(request, offers, book),
         *(part for group in in_currencies(offers) for part in listed(request, group, book)),
@@ -82,8 +83,7 @@ def compare(request: Request, book: Ledger) -> Finding:
         heads = [pair(request, offers[0], offers[1], book)]
     else:
         heads = compare_gpus(offers, book) if several else [extremes(request, offers, book)]
-    if "average" in request.aspects:
-        heads.insert(0, average(offers, book))
+    heads[:0] = [*([average(offers, book)] if "average" in request.aspects else []), *placed(request, offers, book)]
     if {"host", "most"} <= request.aspects and all(o.host_memory_gib and o.cpu_cores for o in offers):
         heads.insert(0, largest_host(offers, book))
     shown = offers[:MOST_ROWS][::-1] if "descending" in request.aspects else offers

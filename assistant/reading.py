@@ -14,8 +14,10 @@ from assistant.aspects import ALL_CLOUDS, FOLLOW_UP, aspects_of, content_words, 
 from assistant.calculator import rental
 from assistant.evidence import Language
 from assistant.impossible import impossible
+from assistant.numerals import ONES
+from assistant.pointing_words import RETURN, points, without_pointing
 from assistant.quantities import Quantity, parse_quantities
-from assistant.stated_deal import stated_deal
+from assistant.stated_deal import stated_deal, with_budget
 from assistant.workload import Workload, asks_of, read_workload
 from knowledge.instances import find_instances
 from knowledge.names import Link, link, normalise
@@ -28,7 +30,12 @@ CJK = re.compile(r"[\u4e00-\u9fff]")
 WITHDRAWN = re.compile(
     r"(?:不是|不要|别用|不用|不租|除了|not|instead of|rather than|except|without)\s*(?:the |an? )?$", re.I
 )
-REPLACED = re.compile(r"\s*(?:换成|改成|换为|改为)")
+REPLACED = re.compile(r"\s*(?:换成|改成|换为|改为|换(?=\s*[A-Za-z0-9]))")
+# A number word that is all a follow-up says: "and two?", "what about three of them?"
+ONLY_NUMBER = re.compile(
+    r"\W*(?:(?:and|what about|how about|make (?:it|that)|no|ok|then|for|with|i meant?|sorry|on|just|only)\b\W*)*"
+    r"(?P<number>two|three|four|five|six|seven|eight|nine|ten|twelve|sixteen)"
+    r"(?:\s+(?:of (?:them|those|these)|instead|then|please|each))*\W*", re.I)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Slots:
-    """What the conversation has named so far; empty where nobody said it."""
+    """What the conversation has named so far; empty where nobody said it.
+
+    `count_high` and `money_high` are the upper ends of ranges (三五张, 1-2 万); a range of times gives two periods.
+    `about` holds the figures that were said as approximate, as written.
+    """
 
     gpus: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
@@ -61,10 +72,13 @@ class Slots:
     workloads: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     count: int | None = None
+    count_high: int | None = None
     periods: tuple[Period, ...] = ()
     hours_per_day: Decimal | None = None
     money: Decimal | None = None
     money_currency: str | None = None
+    money_high: Decimal | None = None
+    about: tuple[str, ...] = ()
     price_per_hour: Decimal | None = None
     price_currency: str | None = None
     memory_gb: tuple[Decimal, ...] = ()
@@ -109,7 +123,8 @@ def read(text: str) -> Reading:
     links = _meant(text, link(text))
     quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in link(text)]))
     said = read_workload(text, quantities, [(item.start, item.end) for item in link(text)])
-    ordered = said.beside(quantities)
+    quantities = quantities or _only_number(text)
+    ordered = with_budget(text, _stated(text, said.beside(quantities)))
     own = stated_deal(text, ordered)
     slots, delta = _slots(links, [q for q in ordered if q not in (own.price, own.rent)])
     if own.price:
@@ -121,14 +136,15 @@ def read(text: str) -> Reading:
         slots = replace(slots, providers=tuple(clouds), instances=tuple(i.text for i in named))
     slots = replace(slots, items=_items(links, ordered), pairs=_pairs(links), workload=said.workload)
     spans = [(item.start, item.end) for item in link(text)] + [(q.start, q.end) for q in quantities]
-    rest = without(text, [*spans, *said.spans])
+    rest = without_pointing(without(text, [*spans, *said.spans]))
     # The 东 of 京东云 buys nothing: names of clouds are no words about prices.
     aspects = aspects_of(
         without(text, [(item.start, item.end) for item in link(text) if item.kind == "provider"])
     ) | asks_of(text)
     all_clouds = bool(ALL_CLOUDS.search(text.lower()))
     opens = bool(FOLLOW_UP.match(text))
-    leans = not content_words(without_aspects(rest)) and bool(spans or said.spans or aspects or all_clouds)
+    pointing = points(text) or bool(RETURN.search(text))
+    leans = not content_words(without_aspects(rest)) and bool(spans or said.spans or aspects or all_clouds or pointing)
     leans = leans and (opens or not _whole(slots))
     return Reading(
         text,
@@ -186,6 +202,25 @@ def _meant(text: str, links: Sequence[Link]) -> tuple[Link, ...]:
     return tuple(x for x in links if x in kept or not any(k.kind == x.kind for k in kept))
 
 
+def _stated(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
+    """The quantities that are meant: of "不是 72 小时，是 3 天" only the second, as long as one of the kind is left."""
+    kept = [
+        q
+        for q in quantities
+        if not (WITHDRAWN.search(text[max(0, q.start - 14) : q.start]) or REPLACED.match(text, q.end))
+    ]
+    return [q for q in quantities if q in kept or not any(k.kind == q.kind for k in kept)]
+
+
+def _only_number(text: str) -> tuple[Quantity, ...]:
+    """The count that a follow-up of one number word gives."""
+    match = ONLY_NUMBER.fullmatch(text)
+    if match is None:
+        return ()
+    value = Decimal(ONES.get(match["number"].lower(), 12))
+    return (Quantity("count", value, "", match["number"], *match.span("number")),)
+
+
 def _slots(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Slots, int]:
     def keys(kind: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(item.key for item in links if item.kind == kind))
@@ -203,9 +238,12 @@ def _slots(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Slots
         gpus=keys("gpu"), providers=keys("provider"), models=keys("model"), methods=keys("method"),
         workloads=keys("workload"), unknown=keys("unknown"),
         count=count + delta if count else None,
-        periods=tuple(_period(q) for q in of("duration") if q.value > 0),
+        count_high=_cards_high(counts),
+        periods=tuple(period for q in of("duration") if q.value > 0 for period in _ends(q)),
         hours_per_day=per_day.value if per_day else None,
         money=money.value if money else None, money_currency=money.currency if money else None,
+        money_high=money.high if money else None,
+        about=tuple(q.text for q in quantities if q.approximate and q.high is None and q.kind in ("count", "duration", "money", "rows")),
         price_per_hour=rate.value if rate else None, price_currency=rate.currency if rate else None,
         memory_gb=tuple(_gigabytes(q) for q in of("memory")),
         forms=tuple(dict.fromkeys(form for item in links if item.kind == "gpu" for form in item.forms)), rows=tuple(int(q.value) for q in of("rows")),
@@ -220,6 +258,11 @@ def _cards(counts: Sequence[Quantity]) -> int | None:
     if len(machines) == len(cards) == 1:
         return int(machines[0].value * cards[0].value)
     return int(counts[-1].value) if counts else None
+
+
+def _cards_high(counts: Sequence[Quantity]) -> int | None:
+    """The upper end of a number of cards said as a range (三五张, 2-3 cards)."""
+    return int(counts[-1].high) if len(counts) == 1 and counts[-1].high else None
 
 
 def _items(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Item, ...]:
@@ -268,6 +311,12 @@ def _bad(quantities: Sequence[Quantity]) -> str | None:
 
 def _first(quantities: Sequence[Quantity]) -> Quantity | None:
     return next((q for q in quantities if q.value > 0), None)
+
+
+def _ends(q: Quantity) -> list[Period]:
+    """One period; of a range both ends (大概两三天 -> 2 days, 3 days)."""
+    low = replace(q, high=None)
+    return [_period(low), _period(replace(low, value=q.high))] if q.high else [_period(low)]
 
 
 def _period(q: Quantity) -> Period:

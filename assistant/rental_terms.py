@@ -16,6 +16,7 @@ from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.reading import Period
 from assistant.understand import Request
+from assistant.working_hours import working_time
 from knowledge.catalog import Offer
 
 
@@ -101,6 +102,10 @@ def _card(offer: Offer, book: Ledger) -> str:
 def periods_for(request: Request, book: Ledger) -> list[Period]:
     """The times asked for, in hours really used: 22 days of 8 hours are 176 h."""
     s = request.slots
+    if worked := working_time(request):
+        result = worked.compute(book)
+        days = Decimal(result.outputs["days"])
+        return [Period(result.value, days, "day", "")]
     per_day = s.hours_per_day or Decimal(24)
     said = list(s.periods)
     if not said and s.hours_per_day:
@@ -135,11 +140,11 @@ def span(period: Period, book: Ledger) -> str:
     if period.unit in ("hour", "gpu-hour"):
         return book.say(
             f"{hours} {'卡时' if period.unit == 'gpu-hour' else '小时'}",
-            f"{hours} {'GPU-hours' if period.unit == 'gpu-hour' else 'hours'}",
+            f"{hours} {'GPU-hour' if period.unit == 'gpu-hour' else 'hour'}{'' if period.hours == 1 else 's'}",
         )
     if period.unit in ("minute", "clock"):
         return book.say(f"{hours} 小时", f"{hours} hours")
-    value, name = number(period.value), render.period_name(period.unit, book.language)
+    value, name = number(period.value.quantize(Decimal("0.01"))), render.period_name(period.unit, book.language)
     zh_name = f"个{name}" if period.unit == "month" else f"个{name}" if period.unit == "quarter" else name
     en_name = period.unit if period.value == 1 else f"{period.unit}s"
     return book.say(f"{value} {zh_name}（{hours} 小时）", f"{value} {en_name} ({hours} hours)")

@@ -16,7 +16,7 @@ from assistant.calculator.precision import CachePrecision, WeightPrecision
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.shape_rows import gpu_spec, model_shape
-from assistant.training_subject import NEAR_SIZE, CardAsked, Trained, cards_by_memory, of_row, trained
+from assistant.training_subject import CardAsked, Trained, cards_by_memory, of_row, trained, usual_row
 from assistant.understand import Request
 from assistant.workload import Workload
 from assistant.workload_words import KV_PRECISIONS, PRECISIONS, WITHDRAWN
@@ -27,8 +27,6 @@ Served = Trained  # named or of a size, with the row whose shape is taken
 CONTEXT_TOKENS = 4096
 INPUT_TOKENS, OUTPUT_TOKENS = 1024, 512
 UNSAID = ("bf16", "int8", "int4")
-# Whose shape a bare size takes, first come first: what is mostly run under that size today.
-TYPICAL = ("Qwen2.5", "Llama-3.1", "Llama-2", "Qwen3", "Llama-3", "Yi", "ChatGLM3", "DeepSeek-V3")
 # Checkpoints that are published in fewer bits than 16 (DeepSeek-V3, arXiv 2412.19437; gpt-oss model card).
 PUBLISHED_IN = (("DeepSeek-V3", "fp8"), ("DeepSeek-R1", "fp8"), ("gpt-oss", "mxfp4"))
 # What most people mean by the name alone.
@@ -242,14 +240,10 @@ def _usual(model: Served, book: Ledger) -> Served:
 
 
 def _typical(parameters: Decimal, book: Ledger) -> Model | None:
-    called = [m for m in book.catalog.models if _called(m, parameters) and not DISTILLED.search(m.name)]
-    for family in TYPICAL:
-        if row := next((m for m in called if m.name.startswith(f"{family}-") or m.name == family), None):
-            return row
-    if called:
-        return called[0]
-    near = [m for m in book.catalog.models if abs(m.parameters - parameters) <= NEAR_SIZE * parameters]
-    return min(near, key=lambda m: (m.active_parameters < m.parameters, abs(m.parameters - parameters)), default=None)
+    """As in questions of training: a bare size is dense unless it is exactly that of a mixture."""
+    row = usual_row(parameters, book)
+    mixture = row is not None and row.active_parameters < row.parameters
+    return None if row is None or (mixture and not _called(row, parameters)) else row
 
 
 def _called(model: Model, parameters: Decimal) -> bool:

@@ -5,15 +5,21 @@ The factors are rows of speedups.csv; times and break-even prices come from calc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 
 from assistant import render
-from assistant.calculator.calculation import number
+from assistant.aspects import aspects_of
+from assistant.calculator.calculation import money, number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.catalog import Speedup
+from knowledge.names import link as link_names
+from knowledge.names import normalise
+
+SLOWER = re.compile(r"慢|(?<![a-z])slow(?:er)?(?![a-z])", re.I)
 
 
 def speedup(request: Request, book: Ledger) -> Finding | None:
@@ -22,9 +28,10 @@ def speedup(request: Request, book: Ledger) -> Finding | None:
     rows = [r for r in book.catalog.speedups if not set(s.gpus) - {r.faster, r.slower}]
     if not rows or s.unknown:
         return None
-    wanted = [r for r in rows if r.task in request.aspects] or rows
+    aspects = aspects_of(request.search_text) | request.aspects
+    wanted = [r for r in rows if r.task in aspects] or rows
     mark = book.cite_speedups(wanted)
-    head = "  \n".join(_factor(r, book) for r in wanted) + mark
+    head = "  \n".join([*_faster(request, wanted[0], book), *(_factor(r, book) for r in wanted)]) + mark
     prices = "price" in request.aspects or "break_even" in request.aspects
     if prices and (s.providers or "break_even" in request.aspects or s.price_per_hour):
         return book.finding("answered", *_break_even(request, wanted, book), head)
@@ -39,19 +46,39 @@ def _factor(row: Speedup, book: Ledger) -> str:
                     f"{row.precision} {row.task}: the {row.faster} is about **{factor}x** as fast as the {row.slower}")  # fmt: skip
 
 
+def _faster(request: Request, row: Speedup, book: Ledger) -> list[str]:
+    """Which of the two is the faster, said first where the question takes it for the slower one."""
+    text = normalise(request.question)
+    names = [link.key for link in link_names(text) if link.key in (row.faster, row.slower)]
+    if not SLOWER.search(text) or not names:
+        return []
+    claims_slow = names[0] == row.faster  # "is the H100 slower?", "H100 比 A100 慢"
+    return [book.say(f"**{'不对，' if claims_slow else ''}更快的是 {row.faster}，不是 {row.slower}**",
+                     f"**{'No: t' if claims_slow else 'T'}he {row.faster} is the faster card, not the {row.slower}**")]  # fmt: skip
+
+
 def _moved(request: Request, rows: Sequence[Speedup], book: Ledger) -> list[str]:
     """The job's hours on the other card; the card said first is taken as the one it ran on."""
     lines = []
     for row in rows:
-        on_faster = request.slots.gpus[:1] == (row.faster,)
+        on_faster = _runs_on(request, row) == row.faster
         for period in request.slots.periods:
-            out = book.compute("faster_card_time", hours=period.hours, factor=row.factor).outputs
+            out = book.compute("faster_card_time", hours=money(period.hours), factor=row.factor).outputs
             hours = number(Decimal(out["hours_on_slower" if on_faster else "hours_on_faster"]))
             here, there = (row.faster, row.slower) if on_faster else (row.slower, row.faster)
-            sign = "×" if on_faster else "÷"
-            lines.append(book.say(f"**{here} 上 {number(period.hours)} 小时的{'训练' if row.task == 'training' else '推理'}，在 {there} 上约 {hours} 小时**（{number(period.hours)} {sign} {number(row.factor)}）",
-                                  f"**{number(period.hours)} hours of {row.task} on an {here} take about {hours} hours on an {there}** ({number(period.hours)} {sign} {number(row.factor)})"))  # fmt: skip
+            sign, ran = "×" if on_faster else "÷", number(money(period.hours))
+            lines.append(book.say(f"**{here} 上 {ran} 小时的{'训练' if row.task == 'training' else '推理'}，在 {there} 上约 {hours} 小时**（{ran} {sign} {number(row.factor)}）",
+                                  f"**{ran} hours of {row.task} on an {here} take about {hours} hours on an {there}** ({ran} {sign} {number(row.factor)})"))  # fmt: skip
     return ["  \n".join(lines)]
+
+
+def _runs_on(request: Request, row: Speedup) -> str:
+    """The card that the job's time is of: the one said first in the conversation, the slower one where only the other is new."""
+    now = request.said
+    if request.slots.periods and not now.periods and len(now.gpus) == 1:
+        return row.slower if now.gpus[0] == row.faster else row.faster
+    said = [link.key for link in link_names(normalise(request.search_text)) if link.key in (row.faster, row.slower)]
+    return said[0] if said else request.slots.gpus[0] if request.slots.gpus else row.slower
 
 
 def _break_even(request: Request, rows: Sequence[Speedup], book: Ledger) -> list[str]:

@@ -30,6 +30,7 @@ from assistant.calculator import (
     purchase,
     rank,
     rental,
+    replicas,
     request_rate,
     serving_capacity,
     serving_throughput,
@@ -38,6 +39,8 @@ from assistant.calculator import (
     training_cost,
     training_memory,
     training_time,
+    unit_price,
+    working_time,
 )
 from assistant.calculator.calculation import Calculation
 from assistant.calculator.shapes import GpuSpec, ModelShape
@@ -76,6 +79,8 @@ CALCULATORS: dict[str, Calculator] = {
     "run_cost": Calculator(training_time.RunCostInput, training_time.run_cost),
     "faster_card_time": Calculator(training_time.FasterCardInput, training_time.faster_card_time),
     "break_even_price": Calculator(training_time.BreakEvenPriceInput, training_time.break_even_price),
+    "scaled_run": Calculator(training_time.ScaledRunInput, training_time.scaled_run),
+    "cards_for_time": Calculator(training_time.CardsForTimeInput, training_time.cards_for_time),
     "cards_needed": Calculator(inference_memory.CardsNeededInput, inference_memory.cards_needed),
     "total_memory": Calculator(inference_memory.TotalMemoryInput, inference_memory.total_memory),
     "quantisation_bits": Calculator(precision.QuantisationBitsInput, precision.quantisation_bits),
@@ -106,6 +111,10 @@ CALCULATORS: dict[str, Calculator] = {
     "margin": Calculator(token_cost.MarginInput, token_cost.margin),
     "average_token_rate": Calculator(token_cost.AverageTokenRateInput, token_cost.average_token_rate),
     "scaling": Calculator(token_cost.ScalingInput, token_cost.scaling),
+    "replicas_needed": Calculator(replicas.ReplicasNeededInput, replicas.replicas_needed),
+    "price_per_unit": Calculator(unit_price.PricePerUnitInput, unit_price.price_per_unit),
+    "combined_rate": Calculator(unit_price.CombinedRateInput, unit_price.combined_rate),
+    "working_hours": Calculator(working_time.WorkingHoursInput, working_time.working_hours),
     "gpu_hours": Calculator(rental.GpuHoursInput, rental.gpu_hours),
     "price_per_gpu_hour": Calculator(rental.PricePerGpuInput, rental.price_per_gpu_hour),
     "rental_comparison": Calculator(rental.RentalComparisonInput, rental.rental_comparison),

@@ -6,31 +6,23 @@ open. It looks no row up, and it never makes a name or number that nobody wrote.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Protocol
 
-from assistant.bare_figures import placed
+from assistant.bare_figures import counted, placed
+from assistant.carried import inherit, switched
 from assistant.evidence import Language
 from assistant.reading import Reading, Slots, language_of, read
-from assistant.workload import merged
+from assistant.references import UNRELATED, goes_on_from, pointed, returns
 
 MAX_TURNS = 8  # how far back a conversation is read
-OPPOSITES = (
-    frozenset({"training", "inference"}),
-    frozenset({"cheapest", "dearest"}),
-    frozenset({"large_data", "small_data"}),
-)
-UNRELATED = frozenset({"smalltalk", "off_topic", "manipulation", "forecast"})
-KEPT = ("gpus", "providers", "models", "methods", "workloads", "periods", "hours_per_day", "money", "money_currency",
-        "price_per_hour", "price_currency", "memory_gb", "forms", "instances", "rows", "factor", "parameters_b",
-        "purchase_price", "purchase_currency", "purchase_per_card")  # fmt: skip
 COMPARING = frozenset({"cheapest", "dearest", "order", "difference", "ratio", "average"})
 TALK = frozenset({"manipulation", "forecast", "off_topic", "smalltalk", "document"})
 PRICE_INTENTS = frozenset({"price", "compare", "cost", "budget"})
 MODEL_INTENTS = frozenset({"fit", "finetune_memory", "train_cost", "serving", "choose"})
 KEEPING = MODEL_INTENTS | {"buy_or_rent", "power"}
+MODEL_ASKS = frozenset({"fits", "needs_memory", "serves", "how_many"})
 ASKING = frozenset({"price", "fits", "needs_memory", "serves", "chooses", "how_long", "how_many", "buy", "rent", "fast", "electricity"})  # fmt: skip
 TABLE_MODELS = frozenset({"Falcon-40B", "MPT-30B"})  # what running them needs stands in the articles' table
 TABLE_TRAINED = frozenset({"Falcon-40B", "LLaMA-65B"})
@@ -51,6 +43,8 @@ class IntentGuess(Protocol):
     def best(self) -> str | None: ...
     @property
     def likeliest(self) -> str: ...
+    @property
+    def probabilities(self) -> Mapping[str, float]: ...
 
 
 @dataclass(frozen=True)
@@ -70,13 +64,18 @@ class Request:
 
 def understand(question: str, turns: Sequence[str], classifier: Classifier) -> Request:
     """Read the conversation up to and including `question`; `turns` are the user's earlier messages, oldest first."""
-    readings = [read(text) for text in [*turns[-MAX_TURNS:], question]]
+    return replace(understand_each([question], turns, classifier)[0], question=question)
+
+
+def understand_each(parts: Sequence[str], turns: Sequence[str], classifier: Classifier) -> list[Request]:
+    """The parts of one message as requests, each read in the light of the turns and of the parts before it."""
+    readings = [read(text) for text in [*turns[-MAX_TURNS:], *parts]]
     guesses = classifier.classify([r.text for r in readings], [r.spans for r in readings])
-    request: Request | None = None
+    history: list[Request] = []
     for reading, guess in zip(readings, guesses, strict=True):
-        request = _next(request, reading, guess)
-    assert request is not None
-    return replace(request, question=question)
+        before = goes_on_from(reading, history)
+        history.append(_next(before, pointed(reading, before, history), guess))
+    return history[-len(parts) :]
 
 
 def _next(before: Request | None, now: Reading, guess: IntentGuess) -> Request:
@@ -86,7 +85,7 @@ def _next(before: Request | None, now: Reading, guess: IntentGuess) -> Request:
         now.text, language, guess.best or guess.likeliest, now.slots, now.aspects, now.text, now.bad_quantity,
         "code" if guess.best else "likeliest", now.slots,
     )  # fmt: skip
-    request = _continued(before, own, now, guess) if before else own
+    request = (_timed(before, own, now) or _continued(before, own, now, guess)) if before else own
     if before and request.decided_by == "code" and request.intent == before.intent and _only_changes(before, now):
         return request
     return replace(request, intent=_settle(request))
@@ -101,7 +100,7 @@ def _only_changes(before: Request, now: Reading) -> bool:
 
 def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) -> Request:
     """The turn in the light of the one before it: a follow-up, the missing half of a question, or a new subject."""
-    if own.slots.unknown:
+    if own.slots.unknown or _stands_alone(now, own, before):
         return own
     search = f"{before.search_text} {now.text}"
     unsure = now.opens_like_follow_up and (guess.best is None or guess.best == before.intent)
@@ -110,61 +109,91 @@ def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) 
         own.intent == "manipulation" and before.intent in PRICE_INTENTS and bool(now.slots.gpus or now.slots.providers)
     )
     if (now.leans or unsure or corrects) and before.intent not in UNRELATED:
-        if before.intent in KEEPING:
-            slots = placed(now, before.intent, before.slots, before.aspects | now.aspects)
-            now = replace(now, slots=slots)
-        return replace(
-            own, intent=before.intent, slots=_inherit(before.slots, now), aspects=_switched(before.aspects, now.aspects),
-            search_text=search, decided_by="code",
-        )  # fmt: skip
+        return _follows(before, own, now, search)
     if own.intent in PRICE_INTENTS and not (own.slots.gpus or own.slots.items):
-        return replace(own, slots=_inherit(before.slots, now))
+        return replace(own, slots=inherit(before.slots, now))
     unnamed = not (own.slots.models or own.slots.parameters_b)
     if {own.intent, before.intent} <= MODEL_INTENTS and (unnamed or now.opens_like_follow_up):
-        return replace(own, slots=_inherit(before.slots, now))
+        return replace(own, slots=inherit(before.slots, now))
+    if returns(now) and own.intent in (before.intent, "document"):
+        return replace(own, intent=before.intent, slots=inherit(before.slots, now), search_text=search)
+    return _beside(before, own, now, search)
+
+
+def _beside(before: Request, own: Request, now: Reading, search: str) -> Request:
+    """A question of its own that opens like a follow-up: it takes over what it searches for, or the slots of a sum."""
     if now.opens_like_follow_up and own.intent == "document" == before.intent:
         return replace(own, search_text=search)
     if now.opens_like_follow_up and own.intent in PRICE_INTENTS and before.intent in PRICE_INTENTS:
-        return replace(own, slots=_inherit(before.slots, now))
+        return replace(own, slots=inherit(before.slots, now))
     return own
 
 
-def _switched(old: frozenset[str], new: frozenset[str]) -> frozenset[str]:
-    """Aspects of a follow-up: of opposites (training or inference, cheapest or dearest) the new one holds."""
-    for group in OPPOSITES:
-        if new & group:
-            old -= group
-    return old | new
+def _timed(before: Request, own: Request, now: Reading) -> Request | None:
+    """A run's time, said in the turn before, asked for on another card or another number of cards; None where it is not."""
+    moved = (own.intent == "speedup" and now.opens_like_follow_up) or "scales" in now.aspects
+    if now.slots.periods or not before.slots.periods or not moved or own.slots.unknown:
+        return None
+    aspects, search = switched(before.aspects, now.aspects), f"{before.search_text} {now.text}"
+    return replace(own, slots=inherit(before.slots, now), aspects=aspects, search_text=search)
 
 
-def _inherit(old: Slots, now: Reading) -> Slots:
-    """What was said now replaces what was said before, kind by kind; "one more" adds to the count."""
-    new = now.slots
-    kept = {name: getattr(new, name) or getattr(old, name) for name in KEPT}
-    same_subject = not (new.gpus or new.providers)
-    count = new.count if new.count is not None else old.count
-    if now.count_delta:
-        count = max((count or 1) + now.count_delta, 1)
-    if not same_subject:  # another card or cloud is not what the user's own price was for
-        kept["price_per_hour"] = new.price_per_hour
-    if now.all_clouds or (now.aspects & {"cheapest", "dearest"} and not new.providers):
-        kept["providers"] = ()  # "anything cheaper?" looks beyond the cloud talked about
-    items = new.items or (old.items if same_subject and not now.count_delta and new.count is None else ())
-    kept["workload"] = merged(old.workload, new.workload)
-    slots = replace(new, **kept, count=count, items=items, pairs=new.pairs or (old.pairs if same_subject else ()))
-    return _scaled(slots, now)
+def _follows(before: Request, own: Request, now: Reading, search: str) -> Request:
+    """A turn that leans on the one before it: its intent with what is said now, unless the turn asks something else."""
+    intent, has = _turned(before, now), now.aspects
+    if intent == before.intent and intent in KEEPING:
+        now = replace(now, slots=placed(now, intent, before.slots, before.aspects | has))
+    elif intent in PRICE_INTENTS or intent == "buy_price":
+        now = replace(now, slots=counted(now, before.said, before.slots))
+    slots = inherit(before.slots, now)
+    if intent == before.intent:
+        aspects = switched(before.aspects, has)
+        return replace(own, intent=intent, slots=slots, aspects=aspects, search_text=search, decided_by="code")
+    if intent not in MODEL_INTENTS:
+        slots = replace(slots, models=(), parameters_b=(), workloads=())
+    return replace(own, intent=intent, slots=slots, decided_by="code")
 
 
-def _scaled(slots: Slots, now: Reading) -> Slots:
-    """ "时间翻倍呢", "half that time", "double the cards": twice or half of what the conversation has."""
-    times = Decimal(2) if "double" in now.aspects else Decimal("0.5") if "halve" in now.aspects else None
-    if times is None or now.slots.periods or now.slots.count:
-        return slots
-    if "cards" in now.aspects:
-        return replace(slots, count=max(int((slots.count or 1) * times), 1))
-    return replace(
-        slots, periods=tuple(replace(p, hours=p.hours * times, value=p.value * times) for p in slots.periods)
+def _turned(before: Request, now: Reading) -> str:
+    """The intent of a turn that leans: it may ask the price of what was talked about, or to rent what was to be bought."""
+    s, has, intent = now.slots, now.aspects, before.intent
+    named = s.models or s.parameters_b
+    money = s.money or before.slots.money
+    rented, bought = bool(has & {"rent"} or s.providers or s.periods), "buy" in has
+    compares = "price" in has and bool(has & COMPARING)
+    turns = (
+        ("price", intent in MODEL_INTENTS and _asks_price(before, now)),
+        ("fit", intent in PRICE_INTENTS | {"buy_price", "document"} and bool(named and has & MODEL_ASKS)),
+        ("price", intent == "buy_price" and not bought and rented),
+        ("buy_price", intent in PRICE_INTENTS and bought and not (rented or money or "enough" in has)),
+        ("compare", intent in ("document", "memory", "speedup") and compares and len(s.gpus or before.slots.gpus) > 1),
+        ("price", intent == "document" and _fills_rent(before, now)),
     )
+    return next((turned for turned, holds in turns if holds), intent)
+
+
+def _stands_alone(now: Reading, own: Request, before: Request) -> bool:
+    """ "H100 功耗多少", "腾讯 T4 跑三天多少钱" amid questions of models: a figure or a price of a card that it names itself."""
+    s, has = now.slots, now.aspects
+    if before.intent not in MODEL_INTENTS or not s.gpus or now.opens_like_follow_up:
+        return False
+    figure = "spec" in has and not has & {"gpu_memory", "fits", "needs_memory"} and not s.workload.precision
+    rented = own.intent in PRICE_INTENTS and "price" in has and bool(s.periods) and not has & {"limit", "chooses"}
+    return figure or rented
+
+
+def _asks_price(before: Request, now: Reading) -> bool:
+    """ "那它多少钱一小时" amid questions of memory: a price of the card, and no limit of what may be spent."""
+    s, has = now.slots, now.aspects
+    named = s.models or s.parameters_b or s.workload.method or s.workload.precision or s.money
+    return "price" in has and not has & {"fits", "limit", "chooses"} and bool(before.slots.gpus) and not named
+
+
+def _fills_rent(before: Request, now: Reading) -> bool:
+    """ "T4", "Tencent", "3 days" after "I want to rent GPUs"."""
+    s = now.slots
+    renting = (before.aspects | now.aspects) & {"rent", "price"}
+    return bool((before.slots.gpus or s.gpus) and renting and (s.periods or s.count or s.providers))
 
 
 def _settle(request: Request) -> str:

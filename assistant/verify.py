@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 
-from pydantic import JsonValue
-
+from assistant.claims import contradicted, must_be_recomputed, recomputed, said_of_another, turned_round
+from assistant.comparisons import read_comparisons
 from assistant.evidence import Call, Citation, Figure
+from assistant.evidence_facts import Fact, facts_of
 from assistant.figures import Printed, extract_figures, extract_identifiers
 from assistant.sentences import MARK_OR_CODE
-from assistant.units import NONE, Measure, read_label
+from assistant.subjects import NamesIn, best_about, in_order, match_of
+from assistant.units import NONE, Measure
 
-NamesIn = Callable[[str], AbstractSet[str]]  # the names of a text, as "kind:key" ("provider:tencent")
 Tokenize = Callable[[str], Iterable[str]]
 
 SECONDS = {"second": 1, "duration": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
@@ -36,12 +36,13 @@ BARE = {  # numbers of the evidence without a unit of their own -> the printed u
     "tally": {"count"},  # the length of a list
     "count": {"", "count"},
 }
-COUNTS = {"count", "number", "rank", "index", "id"}
 # Share of a sentence's tokens that evidence and question must hold. Sentences of our documents held against three
 # other sections reach 0.31 (zh) and 0.21 (en) at the median, 0.56 and 0.50 at the 90th percentile.
 GROUNDED = 0.5
+GROUNDED_BY_FIGURE = 0.3  # where a figure and its names were traced: calls hold few words, and those of one language
+CLEARLY_MORE = 0.3  # of a sentence's words
+FEW_BESIDE_FIGURE = 8
 FEW_TOKENS = 4  # below that a share says nothing ("结论：")
-CLAUSE = re.compile(r"[，,；;。、]\s*|\s(?:and|while|but|whereas|versus|vs\.?)\s|而|\n")
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,6 @@ class Marks:
     dropped: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Fact:
-    """A value of the evidence. `context` is the text around it, nearest first, which says whose value it is."""
-
-    value: Decimal
-    measure: Measure
-    evidence: str
-    context: tuple[str, ...] = ()
-
-
 def trace(
     text: str, calls: Sequence[Call], citations: Sequence[Citation], question: str = "", names: Collection[str] = (),
     *, names_in: NamesIn | None = None,
@@ -91,19 +82,19 @@ def trace(
     beside a name (腾讯云 28.64 元) must come from evidence about that name.
     """
     names_in = cache(names_in) if names_in else None  # the same contexts are asked again for each figure
-    computed = [fact for fact in _call_facts(calls, names) if calls[int(fact.evidence.split(":")[1])].formula]
-    looked_up = [fact for fact in _call_facts(calls, names) if not calls[int(fact.evidence.split(":")[1])].formula]
-    # A row that can be opened is better evidence to a reader than the look-up that found it.
-    facts = [*_citation_facts(citations, names), *computed, *looked_up, *_question_facts(question, names)]
+    return _traced(extract_figures(text, names), text, facts_of(calls, citations, question, names), names_in)
+
+
+def _traced(found: Sequence[Printed], text: str, facts: Sequence[Fact], names_in: NamesIn | None) -> Trace:
     figures: list[Figure] = []
     untraced: list[str] = []
-    for printed in extract_figures(text, names):
+    for printed in found:
         if _is_wording(printed):
             continue
-        beside = _names_beside(printed, text, names_in) if names_in else frozenset()
-        fact = next((f for f in facts if _supports(f, printed) and _is_about(f, beside, names_in)), None)
+        fits = [fact for fact in facts if _supports(fact, printed)]
+        fact = best_about(fits, printed, text, names_in) if names_in else next(iter(fits), None)
         if fact:
-            figures.append(Figure(text=printed.text, value=printed.value, unit=_shown(printed), evidence=fact.evidence))
+            figures.append(_figure(printed, fact))
         else:
             untraced.append(printed.text)
     return Trace(tuple(figures), tuple(untraced))
@@ -122,19 +113,80 @@ def check_prose(
     if unknown := [f"[{number}]" for number in cited if number not in known]:
         return Verdict(False, "citation", tuple(unknown))
     allowed = [c for c in citations if c.id in cited] if cited else citations
-    traced = trace(sentence, calls, allowed, question, names, names_in=names_in)
+    names_in = cache(names_in) if names_in else None
+    traced, claim = _claims(
+        sentence, facts_of(calls, allowed, question, names), allowed, calls, names, names_in, tokenize
+    )
     if traced.untraced:
         return Verdict(False, "figure", traced.untraced)
     evidence = _evidence_text(calls, citations, question)
+    if fault := _foreign(sentence, evidence, _evidence_text(calls, allowed, question), names, names_in):
+        return fault
+    if claim:
+        return Verdict(False, "claim", (claim,))
+    told = [figure.text for figure in traced.figures if figure.evidence != "question"]
+    if tokenize and not _is_grounded(sentence, evidence, tokenize, told):
+        return Verdict(False, "ungrounded")
+    if tokenize and cited and _stands_elsewhere(sentence, allowed, citations, tokenize):
+        return Verdict(False, "citation", tuple(f"[{number}]" for number in cited))
+    return Verdict(True, figures=traced.figures)
+
+
+def _foreign(
+    sentence: str, evidence: str, cited: str, names: Collection[str], names_in: NamesIn | None
+) -> Verdict | None:
+    """Codes, links and names that the evidence does not have."""
     if foreign := [i for i in extract_identifiers(sentence, names) if not _holds(evidence, i)]:
         return Verdict(False, "identifier", tuple(foreign))
     if links := [u for u in re.findall(r"(?:https?://|www\.)[^\s)）>\]，。]+", sentence) if u not in evidence]:
         return Verdict(False, "link", tuple(links))
-    if names_in and (strangers := names_in(sentence) - names_in(evidence)):
+    if names_in and (strangers := names_in(sentence) - names_in(cited)):
         return Verdict(False, "name", tuple(sorted(strangers)))
-    if tokenize and _grounding(sentence, evidence, tokenize) < GROUNDED:
-        return Verdict(False, "ungrounded")
-    return Verdict(True, figures=traced.figures)
+    return None
+
+
+def _claims(
+    sentence: str, facts: Sequence[Fact], citations: Sequence[Citation], calls: Sequence[Call], names: Collection[str],
+    names_in: NamesIn | None, tokenize: Tokenize | None,
+) -> tuple[Trace, str]:  # fmt: skip
+    """The sentence's figures, those of comparisons recomputed, and what it claims against the evidence."""
+    printed = [figure for figure in extract_figures(sentence, names, share_words=True) if not _is_wording(figure)]
+    if names_in is None:
+        return _traced(printed, sentence, facts, None), ""
+    comparisons = read_comparisons(sentence, names_in)
+    figures: list[Figure] = []
+    untraced: list[str] = []
+    placed = in_order(printed, sentence, names_in)
+    for figure in printed:
+        fact = recomputed(figure, sentence, comparisons, facts, names_in, _rounds_to)
+        if fact is None and not must_be_recomputed(figure, comparisons, facts, names_in):
+            fits = [f for f in facts if _supports(f, figure) and _has_what_is_printed(f, figure)]
+            if figure.start in placed:
+                fits = [f for f in fits if match_of(f, placed[figure.start], names_in)]
+            fact = best_about(fits, figure, sentence, names_in)
+        if fact:
+            figures.append(_figure(figure, fact))
+        else:
+            untraced.append(figure.text)
+    claim = contradicted(sentence, comparisons, facts, citations, calls, names_in)
+    if tokenize and not claim:
+        claim = turned_round(sentence, citations, tokenize) or said_of_another(sentence, citations, tokenize)
+    return Trace(tuple(figures), tuple(untraced)), claim
+
+
+def _has_what_is_printed(fact: Fact, printed: Printed) -> bool:
+    """Stricter than for a card of code: a price per hour needs a price per hour, a unit in prose needs the same unit."""
+    if printed.currency and printed.period and not fact.measure.period:
+        return False
+    if fact.measure.unit or fact.measure.currency:
+        return True
+    if printed.unit == "machine":
+        return bool(re.search("台|机|node|server|machine|instance", fact.near))
+    return not fact.evidence.startswith("cite:") or printed.unit in ("", "count", "card", "row", "x", "core")
+
+
+def _figure(printed: Printed, fact: Fact) -> Figure:
+    return Figure(text=printed.text, value=printed.value, unit=_shown(printed), evidence=fact.evidence)
 
 
 def normalise_marks(text: str, known: Collection[int]) -> Marks:
@@ -168,6 +220,8 @@ def _shown(printed: Printed) -> str:
 
 
 def _supports(fact: Fact, printed: Printed) -> bool:
+    if printed.unit == "x" and printed.value < 1 and fact.measure.unit == "%":  # "half" for 50 %
+        return _rounds_to(fact.value / 100, printed)
     if fact.evidence == "question":
         return printed.value == fact.value and printed.measure == fact.measure and not printed.currency
     if not _comparable(printed.measure, fact.measure):
@@ -207,109 +261,6 @@ def _rounds_to(value: Decimal, printed: Printed) -> bool:
     return gap == 0 or significant >= 3 or abs(gap) <= abs(value) * Decimal("0.002")
 
 
-def _names_beside(printed: Printed, text: str, names_in: NamesIn) -> AbstractSet[str]:
-    """The names of the figure's clause; where it has none, of the whole text."""
-    cuts = [0, *(cut for match in CLAUSE.finditer(text) for cut in match.span()), len(text)]
-    start = max(cut for cut in cuts if cut <= printed.start)
-    end = min(cut for cut in cuts if cut >= printed.end)
-    return names_in(text[start:end]) or names_in(text)
-
-
-def _is_about(fact: Fact, beside: AbstractSet[str], names_in: NamesIn | None) -> bool:
-    """For each kind of name beside the figure, the nearest context that has names of that kind shares one."""
-    if not names_in or not beside:
-        return True
-    around = [names_in(level) for level in fact.context]
-    for kind in {name.split(":")[0] for name in beside if ":" in name}:
-        mine = {name for name in beside if name.startswith(f"{kind}:")}
-        theirs = next((own for level in around if (own := {n for n in level if n.startswith(f"{kind}:")})), mine)
-        if not mine & theirs:
-            return False
-    return True
-
-
-def _call_facts(calls: Sequence[Call], names: Collection[str]) -> Iterator[Fact]:
-    for i, call in enumerate(calls):
-        evidence, given = f"call:{i}", _scalars(call.arguments)
-        for node, outer in ((call.arguments, ()), (call.result, (given,))):
-            yield from _json_facts(node, NONE, evidence, outer, names)
-        everything = f"{given} {json.dumps(call.result, ensure_ascii=False)}"
-        for text in (call.formula or "", *call.assumptions):
-            for fact in _text_facts(text, evidence, (text, everything), names):
-                yield replace(fact, measure=Measure("factor")) if fact.measure == NONE else fact
-
-
-def _json_facts(
-    node: JsonValue, measure: Measure, evidence: str, context: tuple[str, ...], names: Collection[str]
-) -> Iterator[Fact]:
-    """Numbers of a JSON value; keys (hours, price_cny_per_hour) and siblings ("unit", "currency") give their units."""
-    if isinstance(node, dict):
-        inner = (_scalars(node), *context)
-        for key, child in node.items():
-            own = read_label(key)
-            own = _from_siblings(key, own, node) if not isinstance(child, dict | list) else own
-            named = own if own != NONE else measure
-            yield from _json_facts(
-                child, named, evidence, (key, *inner) if isinstance(child, dict | list) else inner, names
-            )
-    elif isinstance(node, list):
-        yield Fact(Decimal(len(node)), Measure("tally"), evidence, context)
-        for child in node:
-            yield from _json_facts(child, measure, evidence, context, names)
-    elif isinstance(node, str):
-        for fact in _text_facts(node, evidence, context, names):
-            yield replace(fact, measure=measure) if fact.measure == NONE else fact
-    elif node is not None and not isinstance(node, bool) and Decimal(str(node)).is_finite():
-        yield from _with_period(Fact(Decimal(str(node)), measure, evidence, context))
-
-
-def _scalars(node: dict[str, JsonValue]) -> str:
-    return "; ".join([key for key in node if not key.isascii()] + [v for v in node.values() if isinstance(v, str)])
-
-
-def _from_siblings(key: str, own: Measure, node: dict[str, JsonValue]) -> Measure:
-    if own.unit or own.currency:
-        return own
-    if key.lower() in COUNTS:
-        return Measure("count")
-    unit, currency, period = (node.get(name) for name in ("unit", "currency", "period"))
-    if isinstance(unit, str) and (found := read_label(unit)) != NONE:
-        return found
-    if isinstance(currency, str) and len(currency) == 3:
-        return Measure("", currency.upper(), own.period or (period if isinstance(period, str) else None))
-    return own
-
-
-def _with_period(fact: Fact) -> Iterator[Fact]:
-    """A price per hour also supports "1 小时"."""
-    yield fact
-    if fact.measure.currency and fact.measure.period:
-        yield Fact(Decimal(1), Measure(fact.measure.period), fact.evidence, fact.context)
-
-
-def _text_facts(text: str, evidence: str, context: tuple[str, ...], names: Collection[str]) -> Iterator[Fact]:
-    for printed in extract_figures(text, names):
-        yield from _with_period(Fact(printed.value, printed.measure, evidence, context))
-    for size in re.findall(r"[0-9]+(?:\.[0-9]+)?(?=B\b)", text, re.I):  # LLaMA-65B has 65e9 parameters
-        yield Fact(Decimal(size).scaleb(9), Measure("parameter"), evidence, context)
-
-
-def _citation_facts(citations: Sequence[Citation], names: Collection[str]) -> Iterator[Fact]:
-    for citation in citations:
-        evidence = f"cite:{citation.id}"
-        for text in (citation.title, citation.source, citation.excerpt):
-            for printed in extract_figures(text, names):
-                start = max(text.rfind(mark, 0, printed.start) for mark in "\n。；") + 1
-                end = min((at for mark in "\n。；" if (at := text.find(mark, printed.end)) >= 0), default=len(text))
-                context = (text[start:end], citation.title, citation.excerpt)
-                yield from _with_period(Fact(printed.value, printed.measure, evidence, context))
-        yield from (f for f in _text_facts(citation.excerpt, evidence, (), names) if f.measure.unit == "parameter")
-
-
-def _question_facts(question: str, names: Collection[str]) -> Iterator[Fact]:
-    return (Fact(p.value, p.measure, "question") for p in extract_figures(question, names) if not p.currency)
-
-
 def _evidence_text(calls: Sequence[Call], citations: Sequence[Citation], question: str) -> str:
     parts = [question]
     for call in calls:
@@ -327,7 +278,28 @@ def _holds(evidence: str, identifier: str) -> bool:
     return bool(re.search(rf"(?<![A-Za-z0-9.]){spelt}s?(?![A-Za-z0-9])", level, re.I))
 
 
-def _grounding(sentence: str, evidence: str, tokenize: Tokenize) -> float:
+def _stands_elsewhere(
+    sentence: str, cited: Sequence[Citation], citations: Sequence[Citation], tokenize: Tokenize
+) -> bool:
+    """Whether another passage holds clearly more of the sentence's words than those it cites."""
+    tokens = set(tokenize(MARK_OR_CODE.sub(" ", sentence)))
+    if len(tokens) < FEW_TOKENS:
+        return False
+
+    def share(of: Sequence[Citation]) -> float:
+        held = {token for c in of for token in tokenize(f"{c.title} {c.excerpt}")}
+        return len(tokens & held) / len(tokens)
+
+    return max((share([c]) for c in citations), default=0.0) - share(cited) >= CLEARLY_MORE
+
+
+def _is_grounded(sentence: str, evidence: str, tokenize: Tokenize, figures: Sequence[str]) -> bool:
+    """Whether enough of the sentence's words, its traced figures aside, are those of evidence and question."""
+    for figure in figures:
+        sentence = sentence.replace(figure, " ")
     tokens = list(tokenize(MARK_OR_CODE.sub(" ", sentence)))
+    if len(tokens) < (FEW_BESIDE_FIGURE if figures else FEW_TOKENS):
+        return True
     held = set(tokenize(evidence))
-    return sum(token in held for token in tokens) / len(tokens) if len(tokens) >= FEW_TOKENS else 1.0
+    share = sum(token in held for token in tokens) / len(tokens)
+    return share >= (GROUNDED_BY_FIGURE if figures else GROUNDED)

@@ -11,6 +11,7 @@ from assistant.advisor import spans_of
 from assistant.intent import INTENTS
 from assistant.understand import Classifier, IntentGuess
 from evals.case_files import FOLDER, Case, read_cases
+from evals.engine import Settled
 
 CASES = FOLDER / "intents.jsonl"
 
@@ -23,15 +24,27 @@ class IntentCase(Case):
     lang: str
 
 
-def run(classifier: Classifier, limit: int, progress: Callable[[str], object]) -> str:
-    """Classify every case and report; `progress` gets a line per wrong guess."""
+def guess(
+    classifier: Classifier, limit: int, progress: Callable[[str], object]
+) -> tuple[list[IntentCase], Sequence[IntentGuess]]:
+    """Classify every case; `progress` gets a line per wrong guess."""
     cases = read_cases(CASES, IntentCase, limit)
     linked = [spans_of(case.text) for case in cases]
     guesses = classifier.classify([text for text, _ in linked], [spans for _, spans in linked])
-    for case, guess in zip(cases, guesses, strict=True):
-        if guess.likeliest != case.intent:
-            progress(f"{case.intent}, not {guess.likeliest} ({guess.best and 'sure'}): {case.text}")
-    return report(cases, guesses)
+    for case, made in zip(cases, guesses, strict=True):
+        if made.likeliest != case.intent:
+            progress(f"{case.intent}, not {made.likeliest} ({made.best and 'sure'}): {case.text}")
+    return cases, guesses
+
+
+def settled(cases: Sequence[IntentCase], guesses: Sequence[IntentGuess]) -> list[Settled]:
+    """The guesses as samples for the engine."""
+    return [
+        Settled(
+            f"intent-{i}", case.text, case.intent, made.likeliest, made.likeliest == case.intent, case.intent, case.lang
+        )
+        for i, (case, made) in enumerate(zip(cases, guesses, strict=True), start=1)
+    ]
 
 
 def report(cases: Sequence[IntentCase], guesses: Sequence[IntentGuess]) -> str:

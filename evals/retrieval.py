@@ -42,7 +42,14 @@ Search = Callable[[RetrievalCase], tuple[list[Passage], float | None]]
 
 
 def run(embedder: Embedder, folder: Path, limit: int, progress: Progress, half: Halves = "tune") -> str:
-    """Build the index in `folder` (vectors already there are used again), search in every way, report as Markdown.
+    """What `measure` finds, as Markdown."""
+    return report(measure(embedder, folder, limit, progress, half))
+
+
+def measure(
+    embedder: Embedder, folder: Path, limit: int, progress: Progress, half: Halves = "tune"
+) -> dict[str, list[Outcome]]:
+    """Build the index in `folder` (vectors already there are used again) and search in every way.
 
     `progress` gets a line per batch embedded and one per question of the tuning half whose first hit is wrong, or
     that has no answer and finds something above the least score.
@@ -56,7 +63,7 @@ def run(embedder: Embedder, folder: Path, limit: int, progress: Progress, half: 
         for outcome in outcomes[LAST]:
             if outcome.case.half == "tune" and _wrong(outcome):
                 progress(_miss(outcome.case, index))
-    return report(outcomes)
+    return outcomes
 
 
 def build(embedder: Embedder, folder: Path, progress: Progress) -> Index:

@@ -22,13 +22,21 @@ Ending = Literal["done", "no finish", "endless", "cut", "stall", "exit", "close_
 
 @dataclass(frozen=True)
 class Reply:
-    """One scripted reply: a stream of text pieces and how it ends, or, with `body`, a plain HTTP answer."""
+    """One scripted reply: a stream of text pieces and how it ends, or, with `body`, a plain HTTP answer.
+
+    `deltas` are sent as they are after the text, `events` are whole SSE data lines sent before everything else.
+    """
 
     pieces: tuple[str, ...] = ("ok",)
     reasoning: tuple[str, ...] = ()
     ending: Ending = "done"
     status: int = 200
     body: str | None = None
+    deltas: tuple[dict[str, Any], ...] = ()
+    events: tuple[str, ...] = ()
+    finish: str = "stop"
+    usage: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 class FakeOpenAI:
@@ -38,6 +46,7 @@ class FakeOpenAI:
         self.models = ["fake-model"]
         self.is_web_page = False
         self.refused_formats: set[str] = set()
+        self.refuses_tools_with: Reply | None = None
         self.requests: list[dict[str, Any]] = []
         self.client_left = threading.Event()
         self.closing = threading.Event()
@@ -62,6 +71,8 @@ class FakeOpenAI:
             return error_reply(400, f"response_format {wanted} is not supported")
         if request["model"] not in self.models:
             return error_reply(404, f"The model {request['model']} does not exist.")
+        if self.refuses_tools_with and "tools" in request:
+            return self.refuses_tools_with
         if self._answer:
             return self._answer(request)
         return self._replies.pop(0) if self._replies else Reply()
@@ -80,8 +91,20 @@ class FakeOpenAI:
         self.close()
 
 
-def error_reply(status: int, message: str) -> Reply:
-    return Reply(status=status, body=json.dumps({"error": {"message": message, "code": status}}))
+def error_reply(status: int, message: str, **headers: str) -> Reply:
+    named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    return Reply(status=status, body=json.dumps({"error": {"message": message, "code": status}}), headers=named)
+
+
+def tool_delta(index: int | None, arguments: str | None = None, **rest: Any) -> dict[str, Any]:
+    """A delta with one piece of a tool call; `rest` may hold id and name."""
+    function = {"arguments": arguments} | ({"name": rest.pop("name")} if "name" in rest else {})
+    return {"tool_calls": [{"index": index, "type": "function", "function": function, **rest}]}
+
+
+def chunk(choices: list[dict[str, Any]]) -> dict[str, Any]:
+    """A chunk of a streamed reply; without choices it is what servers send for usage or a content filter."""
+    return {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "fake-model", "choices": choices}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -104,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         reply = self._fake.reply_to(request)
         if reply.body is not None:
-            self._send_plain(reply.status, reply.body)
+            self._send_plain(reply.status, reply.body, reply.headers)
             return
         try:
             self._stream(reply)
@@ -121,17 +144,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
+        for event in reply.events:
+            self._send_chunk(f"data: {event}\n\n".encode())
         for thought in reply.reasoning:
             self._send_event({"reasoning_content": thought})
         for piece in reply.pieces:
             self._send_event({"content": piece})
-        self._end(reply.ending)
+        for delta in reply.deltas:
+            self._send_event(delta)
+        self._end(reply)
 
-    def _end(self, ending: Ending) -> None:
+    def _end(self, reply: Reply) -> None:
+        ending = reply.ending
         match ending:
             case "done":
-                self._send_event({}, finish="stop")
-                self._send_chunk(b"data: [DONE]\n\n")
+                self._finish(reply)
             case "error":
                 self._send_chunk(b'data: {"error": {"message": "out of memory", "code": 500}}\n\n')
             case "endless":
@@ -145,25 +172,33 @@ class _Handler(BaseHTTPRequestHandler):
         if ending not in ("cut", "close_port", "stall"):
             self.wfile.write(b"0\r\n\r\n")
 
+    def _finish(self, reply: Reply) -> None:
+        self._send_event({}, finish=reply.finish)
+        if reply.usage:
+            usage = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
+            self._send_chunk(f"data: {json.dumps(chunk([]) | {'usage': usage})}\n\n".encode())
+        self._send_chunk(b"data: [DONE]\n\n")
+
     def _die(self, ending: Ending) -> None:
         if ending == "exit":
             os._exit(1)
         # What a dying process looks like before its exit status can be read.
         self.server.socket.shutdown(socket.SHUT_RDWR)
 
-    def _send_event(self, delta: dict[str, str], finish: str | None = None) -> None:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        event = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "fake-model", "choices": [choice]}
+    def _send_event(self, delta: dict[str, Any], finish: str | None = None) -> None:
+        event = chunk([{"index": 0, "delta": delta, "finish_reason": finish}])
         self._send_chunk(f"data: {json.dumps(event)}\n\n".encode())
 
     def _send_chunk(self, data: bytes) -> None:
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
-    def _send_plain(self, status: int, body: str) -> None:
+    def _send_plain(self, status: int, body: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
         data = body.encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json" if body.startswith("{") else "text/html")
         self.send_header("Content-Length", str(len(data)))
+        for name, value in headers:
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
 

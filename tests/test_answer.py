@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import pytest
@@ -21,6 +21,7 @@ class Guess:
 
     best: str | None
     likeliest: str
+    probabilities: Mapping[str, float] = field(default_factory=dict)
 
 
 class Scripted:

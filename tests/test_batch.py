@@ -15,18 +15,21 @@ from scripted_advisor import plain_answer
 from assistant import owner
 from assistant.batch import BatchError, answer_file
 from assistant.evidence import Answer
-from assistant.owner import IndexOwnedError, Owner, acquire
+from assistant.owner import IndexOwnedError, Owner, OwnerFailedError, RequestRefusedError, acquire
+from knowledge.generation import IndexBrokenError
 
 
 class Advisor:
-    """Repeats what it was asked; fails at the question "boom"."""
+    """Repeats what it was asked; breaks over "boom", and its index over "index"."""
 
     def __init__(self) -> None:
         self.closed = False
 
     def answer(self, question: str, turns: Sequence[str] = ()) -> Answer:
-        if question == "boom":
+        if question.endswith("boom"):
             raise ZeroDivisionError(question)
+        if question == "index":
+            raise IndexBrokenError(question)
         return plain_answer(question, f"{question} after {list(turns)}")
 
     def close(self) -> None:
@@ -133,15 +136,55 @@ def test_a_missing_output_folder_is_named_before_anything_is_answered(
     assert not advisor.closed
 
 
-def test_a_run_that_breaks_off_keeps_what_it_had_and_gives_the_index_back(
+@pytest.mark.parametrize(("question", "apology"), [("boom", "Sorry"), ("价格 boom", "抱歉")])
+def test_a_question_that_breaks_the_advisor_is_told_in_its_line_and_the_next_is_answered(
+    advisor: Advisor, questions: Callable[[str], Path], tmp_path: Path, question: str, apology: str
+) -> None:
+    file = questions(
+        f'{{"id": 1, "question": "a"}}\n{{"id": 2, "question": "{question}"}}\n{{"id": 3, "question": "c"}}'
+    )
+    assert answer_file(file, tmp_path / "out.jsonl", silent) == [2]
+    first, broken, last = answers(tmp_path / "out.jsonl")
+    assert [first["text"], last["text"]] == ["a after []", "c after []"]
+    assert broken.pop("id") == 2
+    assert broken.pop("error") == f"ZeroDivisionError: {question}"
+    assert Answer.model_validate(broken).status == "unavailable"
+    assert broken["text"].startswith(apology)
+    assert "error" not in first
+
+
+def test_what_every_question_would_meet_ends_the_run_keeps_what_it_had_and_gives_the_index_back(
     advisor: Advisor, questions: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    file = questions('{"id": 1, "question": "a"}\n{"id": 2, "question": "boom"}\n{"id": 3, "question": "c"}')
-    with pytest.raises(ZeroDivisionError):
+    file = questions('{"id": 1, "question": "a"}\n{"id": 2, "question": "index"}\n{"id": 3, "question": "c"}')
+    with pytest.raises(IndexBrokenError):
         answer_file(file, tmp_path / "out.jsonl", silent)
     assert [row["id"] for row in answers(tmp_path / "out.jsonl")] == [1]
     assert advisor.closed
     acquire().close()
+
+
+@pytest.mark.parametrize(
+    ("error", "goes_on"), [(RequestRefusedError("too long"), True), (OwnerFailedError("gone"), False)]
+)
+@pytest.mark.usefixtures("advisor")
+def test_a_server_that_refuses_one_question_is_asked_the_next_and_one_that_is_gone_is_not(
+    questions: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, goes_on: bool
+) -> None:
+    def ask(server: Owner, question: str, turns: Sequence[str]) -> Answer:
+        if question == "bad":
+            raise error
+        return plain_answer(question, "fine")
+
+    monkeypatch.setattr(owner, "current_owner", lambda: Owner(pid=1, url="http://127.0.0.1:7860"))
+    monkeypatch.setattr(owner, "ask_over_http", ask)
+    file = questions('{"id": 1, "question": "bad"}\n{"id": 2, "question": "b"}')
+    if goes_on:
+        assert answer_file(file, tmp_path / "out.jsonl", silent) == [1]
+        assert answers(tmp_path / "out.jsonl")[1]["text"] == "fine"
+    else:
+        with pytest.raises(OwnerFailedError, match="gone"):
+            answer_file(file, tmp_path / "out.jsonl", silent)
 
 
 @pytest.mark.usefixtures("advisor")

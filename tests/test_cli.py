@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from assistant.cli import app
+from assistant.cli_errors import for_terminal, say_json
 from assistant.tools import CALCULATORS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -141,6 +142,27 @@ def test_an_empty_question_is_refused_in_both_languages() -> None:
 
 def test_a_question_file_that_is_not_there_is_named() -> None:
     assert "'nowhere.jsonl'" in refusal("ask", "--file", "nowhere.jsonl")
+
+
+def test_what_a_terminal_would_obey_is_replaced_and_lines_tabs_and_letters_stay() -> None:
+    hostile = "a\x1b]0;t\x07\x1b[2J\x9b31m\x00\x7f\u202eb\u2066"
+    assert not set(for_terminal(hostile)) & set("\x1b\x07\x9b\x00\x7f\u202e\u2066")
+    assert for_terminal("价格\t28.64 元\r\n× ÷ é 😀 \u200d") == "价格\t28.64 元\n× ÷ é 😀 \u200d"
+    assert for_terminal("shown\rhidden") == "shown\nhidden"  # or the second would stand over the first
+
+
+def test_json_loses_no_character_and_shows_none_that_a_terminal_would_obey(capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"a": "价格 \x1b[2J \x9b31m \u202e \x7f"}
+    say_json(json.dumps(given, ensure_ascii=False, indent=2))
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == given
+    assert not set(shown) & set("\x1b\x9b\u202e\x7f")
+    assert "价格" in shown
+
+
+def test_a_message_of_an_error_passes_the_same_way() -> None:
+    message = refusal("ask", "--file", "nowhere\x1b[2J\x9b.jsonl")
+    assert not set(message) & set("\x1b\x9b")
 
 
 def test_python_m_assistant_is_the_command_and_its_light_commands_load_no_heavy_library() -> None:

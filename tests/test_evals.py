@@ -1,132 +1,41 @@
-"""The eval suite itself: the grader's traps, the case files, the reports. No model and no index is opened."""
+"""The eval suite around the scorers: case files, summaries, reports, comparison, gate and command line. No model is opened."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from decimal import Decimal
+from collections import Counter, defaultdict
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 import typer
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from assistant.evidence import Answer, Language, Status, Timings
 from assistant.intent import INTENTS
-from evals import answers, intents, retrieval
-from evals.__main__ import main
-from evals.answers import AnswerCase, Outcome, percentile
+from evals import comparison, gate, intents, retrieval, summary
+from evals.__main__ import COMMANDS, main
+from evals.answer_cases import TASK_FILES, AnswerCase, Checks, WantedFigure, gate_cases, read_answer_cases
+from evals.answer_units import CURRENCIES, SECONDS, UNITS
 from evals.case_files import Case, CaseError, read_cases
-from evals.grading import UNITS, failures, normalise
 from evals.intents import IntentCase
+from evals.outcomes import Outcome
+from evals.records import BASELINE, Record
+from evals.report import report
+from evals.report_page import page
+from evals.retrieval_scores import Outcome as SearchOutcome
 from evals.retrieval_scores import RetrievalCase
+from evals.suite import Choice, Task, _searches
+from evals.summary import percentile
 
-TABLE = "| Cloud | Price (CNY/h) | CPU |\n| --- | --- | --- |\n| Tencent | 8.68 | 8 cores |"
-
-
-def answered(
-    text: str,
-    *,
-    status: Status = "answered",
-    language: Language = "en",
-    verified: bool = True,
-    retrieve: float | None = None,
-) -> Answer:
-    """An answer with this text."""
-    timings = Timings(understand=1, retrieve=retrieve, first_event=2, total=3)
-    return Answer(question="?", language=language, status=status, text=text, verified=verified, timings_ms=timings)
-
-
-def holds(text: str, wanted: str | list[str]) -> bool:
-    """Whether the grader finds `wanted` in `text`."""
-    return not failures(answered(text), status=["answered"], language="en", contains=[wanted])
-
-
-@pytest.mark.parametrize(
-    ("trap", "text", "wanted", "found"),
-    [
-        ("the tail of a longer number is not it", "It costs 134.74 CNY", "34.74 CNY", False),
-        ("the head of a longer number is not it", "It costs 28.645 CNY", "28.64 CNY", False),
-        ("a whole number is not the start of a decimal", "It costs 8.68 CNY", "8 CNY", False),
-        ("a whole number is never reached by rounding", "It costs 7.8 CNY", "8 CNY", False),
-        ("a more exact figure is right", "It costs 34.742 CNY", "34.74 CNY", True),
-        ("a less exact figure is wrong", "It costs 34.7 CNY", "34.742 CNY", False),
-        ("trailing zeros do not matter", "It costs 8,248.320 CNY", "8248.32 CNY", True),
-        ("thousands are separated or not", "It costs 20620.8 CNY", "20,620.80 CNY", True),
-        ("a part of a separated number is not it", "It costs 20,620 CNY", "620 CNY", False),
-        ("the other currency is wrong", "It costs 28.64 USD", "28.64 CNY", False),
-        ("no currency is wrong", "It costs 28.64", "28.64 CNY", False),
-        ("US dollars are no yuan", "28.64 美元", "28.64 CNY", False),
-        ("a sign before the number is its currency", "It costs $9 a month", "9 USD", True),
-        ("a sign before wins over a word of the next clause", "$28.64, in CNY more", "28.64 CNY", False),
-        ("the unit of the next number is not this one's", "28.64, or 4 USD", "28.64 USD", False),
-        ("the first unit behind the number counts", "72 h × 28.64 CNY/h", "72 CNY", False),
-        ("hours are not seconds", "443.26 hours", "443.26 seconds", False),
-        ("the end of a word is no unit", "28.64 costs CNY", "28.64 seconds", False),
-        ("the digits of a card's name are no number", "one A100 card", "100 cards", False),
-        ("a table cell has the unit of its heading", TABLE, "8.68 CNY", True),
-        ("a table cell with a unit keeps its own", TABLE, "8 CNY", False),
-        ("full width is read", "价格：２８．６４　元", "28.64 CNY", True),
-        ("a full-width colon behind T4 makes no clock time", "腾讯云 T4：8.68 元/小时", "8.68 CNY", True),
-        ("emphasis and citation marks are no text", "**28.64** [1] CNY/h", "28.64 CNY", True),
-        ("a longer duration is not it", "11:42:46", "1:42:46", False),
-        ("a duration with more behind it is not it", "1:42:46", "1:42", False),
-        ("T4 is not found inside GT4", "GT4.4XLARGE96", "T4", False),
-        ("letter case does not matter", "kaggle", "Kaggle", True),
-        ("one of several is enough", "Use Grafana", ["Prometheus", "Grafana"], True),
-        ("an expression is searched as it is", "85–100 GB", r"re:85\W100 ?gb", True),
-        ("an expression is not looked up as a word", "re:x", "re:y", False),
-    ],
-)
-def test_grader_closes_the_trap(trap: str, text: str, wanted: str | list[str], found: bool) -> None:
-    wrong = failures(answered(text), status=["answered"], language="en", contains=[wanted])
-    assert (not [line for line in wrong if line.startswith("lacks")]) is found, trap
-
-
-@given(st.decimals(min_value="0.01", max_value="9999999", places=2))
-def test_every_figure_is_found_however_it_is_written(value: Decimal) -> None:
-    assert holds(f"It costs {value:,} CNY.", f"{value} CNY")
-    assert not holds(f"It costs 1{value} CNY.", f"{value} CNY")
-
-
-def test_wrong_status_language_and_forbidden_words_are_all_reported() -> None:
-    wrong = failures(
-        answered("京东云 28.64 元", status="answered", language="zh"),
-        status=["not_in_knowledge"],
-        language="en",
-        contains=["missing"],
-        absent=[r"28\.64"],
-    )
-    assert len(wrong) == 4
-
-
-def test_an_english_answer_full_of_chinese_is_not_english() -> None:
-    assert failures(answered("价格是二十八元六角四分"), status=["answered"], language="en") == ["not in en"]
-    assert not failures(
-        answered("Tensor cores (张量核心) do matrix operations of deep learning"), status=["answered"], language="en"
-    )
-
-
-def test_absent_is_searched_in_the_normalised_text() -> None:
-    wrong = failures(answered("Ａ１００ 28.64"), status=["answered"], language="en", absent=["a100"])
-    assert wrong == ["says 'a100'"]
-
-
-def test_a_table_after_a_table_has_its_own_headings() -> None:
-    assert "5 hours" in normalise(f"{TABLE}\n\n| Run | hours |\n| --- | --- |\n| pt2 | 5 |")
-
-
-def test_percentile_is_an_observed_value() -> None:
-    assert percentile([5, 1, 3, 2, 4], 0.95) == 5
-    assert percentile([1, 2, 3, 4], 0.5) == 2
+EVERY = [case for file in TASK_FILES.values() for case in read_answer_cases(file)]
+LEAST = {"answers": 80, "conversations": 30, "hostile": 40, "calculators": 30, "parity": 50}
 
 
 @pytest.mark.parametrize(
     ("file", "kind"),
-    [(answers.CASES, AnswerCase), (intents.CASES, IntentCase), (retrieval.CASES, RetrievalCase)],
-)
+    [*((file, AnswerCase) for file in TASK_FILES.values()), (intents.CASES, IntentCase), (retrieval.CASES, RetrievalCase)],
+)  # fmt: skip
 def test_a_misspelt_field_is_an_error_that_names_the_line(file: Path, kind: type[Case], tmp_path: Path) -> None:
     lines = file.read_text(encoding="utf-8").splitlines()[:2]
     broken = tmp_path / "cases.jsonl"
@@ -140,40 +49,66 @@ def test_a_limit_spreads_over_the_file(tmp_path: Path) -> None:
     file.write_text("{}\n" * 10, encoding="utf-8")
     assert len(read_cases(file, Case)) == 10
     assert len(read_cases(file, Case, limit=3)) == 3
-    categories = {case.category for case in read_cases(answers.CASES, AnswerCase, limit=30)}
-    assert len(categories) >= 15
+    categories = {case.category for case in read_answer_cases(TASK_FILES["answers"], limit=30)}
+    assert len(categories) >= 12
 
 
-def test_answer_cases_are_whole() -> None:
-    cases = read_cases(answers.CASES, AnswerCase)
-    assert [i for i, n in Counter(case.id for case in cases).items() if n > 1] == []
-    assert [q for q, n in Counter((*case.turns, case.question) for case in cases).items() if n > 1] == []
-    languages = Counter(case.language for case in cases)
-    assert len(cases) >= 80
-    assert min(languages.values()) >= 0.45 * len(cases)
-    assert sum(bool(case.turns) for case in cases) >= 8
-    assert [case.id for case in cases if not case.note and case.status != ("off_topic",)] == []
-    assert {
-        c for case in cases for c in [case.category] if len({x.language for x in cases if x.category == c}) < 2
-    } == set()
+def test_there_are_enough_cases_in_both_languages_and_none_twice() -> None:
+    for name, file in TASK_FILES.items():
+        cases = read_answer_cases(file)
+        assert len(cases) >= LEAST[name], name
+        assert min(Counter(case.lang for case in cases).values()) >= 0.4 * len(cases), name
+    assert [i for i, n in Counter(case.id for case in EVERY).items() if n > 1] == []
+    assert [q for q, n in Counter((*case.turns, case.question) for case in EVERY).items() if n > 1] == []
+    assert all(case.turns for case in read_answer_cases(TASK_FILES["conversations"]))
+    assert all(case.tool for case in read_answer_cases(TASK_FILES["calculators"]))
+    assert [case.id for case in EVERY if not case.note] == []
 
 
-def test_answer_cases_can_be_graded() -> None:
-    for case in read_cases(answers.CASES, AnswerCase):
-        wanted = [each for item in case.contains for each in ([item] if isinstance(item, str) else item)]
-        for pattern in [*(each[3:] for each in wanted if each.startswith("re:")), *case.absent]:
-            re.compile(pattern)
-        for each in wanted:  # "4 card" would silently be looked up as a word
-            assert not re.fullmatch(r"\d[\d.,]* \w+", each) or each.split()[1] in UNITS, case.id
-        if case.status == ("answered",):
-            assert case.contains, f"{case.id}: any answer would be right"
+def figures_of(case: AnswerCase) -> list[WantedFigure]:
+    """All figures that a case names."""
+    checks = case.checks or Checks()
+    return [*checks.figures, *(figure for group in checks.any_figures for figure in group)]
 
 
-def test_no_answer_case_forbids_what_it_wants() -> None:
-    for case in read_cases(answers.CASES, AnswerCase):
-        wanted = [item for item in case.contains if isinstance(item, str) and not item.startswith("re:")]
-        text = normalise(" ; ".join(wanted))
-        assert [p for p in case.absent if re.search(p, text)] == [], case.id
+def test_no_case_can_be_right_whatever_is_said_and_no_unit_is_unknown() -> None:
+    for case in EVERY:
+        assert case.checks, case.id
+        assert case.checks.status, case.id
+        if case.checks.status == ("answered",):
+            assert figures_of(case) or case.checks.all_of or case.checks.none_of or case.tool, case.id
+        for figure in figures_of(case):
+            known = UNITS.keys() | SECONDS.keys() | CURRENCIES.keys() | {"CNY/hour", "USD/hour", ""}
+            assert figure.unit in known, case.id
+
+
+def test_money_of_a_case_stands_in_its_note_so_that_it_can_be_checked_by_hand() -> None:
+    for case in EVERY:
+        for figure in figures_of(case):
+            if figure.unit.startswith("CNY") and isinstance(figure.value, float):
+                whole = f"{figure.value:,.6f}".split(".")[0]
+                assert whole in case.note or whole.replace(",", "") in case.note, case.id
+
+
+def test_pairs_ask_the_same_in_both_languages() -> None:
+    twins: dict[str | None, list[AnswerCase]] = defaultdict(list)
+    for case in read_answer_cases(TASK_FILES["parity"]):
+        twins[case.pair].append(case)
+    assert len(twins) >= 25
+    for pair, cases in twins.items():
+        assert sorted(case.lang for case in cases) == ["en", "zh"], pair
+        first, second = (case.checks.model_dump(exclude={"lang"}) for case in cases if case.checks)
+        assert first == second, pair
+
+
+def test_the_gate_names_cases_of_every_task_that_exist() -> None:
+    cases = gate_cases()
+    ids = {case.id for case in cases}
+    assert 50 <= len(cases) <= 80
+    assert len(ids) == len(cases)
+    for name, file in TASK_FILES.items():
+        assert ids & {case.id for case in read_answer_cases(file)}, name
+    assert min(Counter(case.lang for case in cases).values()) >= 20
 
 
 def test_intent_cases_name_what_exists() -> None:
@@ -182,21 +117,103 @@ def test_intent_cases_name_what_exists() -> None:
     assert len({case.text for case in lines}) == len(lines)
 
 
-def test_report_counts_a_crash_as_wrong_and_an_untraced_figure_too() -> None:
-    case = AnswerCase(id="a", category="price", language="zh", question="?", status=("answered",), contains=(), note="")
-    right, untraced = answered("x"), answered("x", verified=False, retrieve=5.0)
-    outcomes = [Outcome(case, right, ()), Outcome(case, untraced, ("untraced",)), Outcome(case, None, ("crash",))]
-    text = answers.report(outcomes)
-    assert "| price | 1 of 3 | – | 1 of 3 |" in text
-    assert "crashes: 1; answers with an untraced figure: 1" in text
-    assert "decided by code: 1 of 2" in text
-    assert "call the model: 1 of 2 (50%)" in text
+def record(
+    id: str = "a",
+    wrong: tuple[str, ...] | None = (),
+    *,
+    task: str = "answers",
+    lang: Language = "zh",
+    category: str = "price",
+    text: str = "x",
+    status: Status = "answered",
+    wanted: Status = "answered",
+    pair: str | None = None,
+    retrieve: float | None = None,
+    model: str | None = None,
+    crash: str | None = None,
+) -> Record:
+    """A case and its result; the baseline has no Answer."""
+    case = AnswerCase(id=id, category=category, lang=lang, question="?", checks=Checks(status=(wanted,)), pair=pair)
+    times = Timings(understand=1, retrieve=retrieve, first_event=20, first_token=900 if model else None, total=1000)
+    answer = None if task == BASELINE or crash else Answer(
+        question="?", language=lang, status=status, text=text, verified=True, model=model, timings_ms=times,
+    )  # fmt: skip
+    outcome = Outcome(text=text, answer=answer, crash=crash, ran=wrong is not None)
+    return Record(task, case, outcome, {"right": wrong, "figures": (), "citations": None})
+
+
+def test_shares_leave_out_what_was_not_scored_and_count_a_crash_as_wrong() -> None:
+    records = [record("a"), record("b", ("no",)), record("c", None), record("d", ("crash: x",), crash="x")]
+    assert str(summary.right_share(records)) == "1 of 3 (33.3 %)"
+    assert "crashes: 1; unscored: 1" in report(records)
+
+
+def test_the_baseline_is_counted_apart_and_compared_on_the_same_cases_only() -> None:
+    records = [
+        record("a"), record("b", ("no",)), record("c"),
+        record("a", ("no",), task=BASELINE), record("b", (), task=BASELINE), record("c", None, task=BASELINE),
+    ]  # fmt: skip
+    ours, baseline = summary.same_cases(records)
+    assert (ours.part, ours.whole, baseline.part, baseline.whole) == (1, 2, 1, 2)
+    text = report(records)
+    assert "| price | 2 of 3 | – | 2 of 3 | 1 of 2 | – | 1 of 2 |" in text
+    assert "baseline: 2 of 3 cases run, 1 not run" in text
+    assert "in its favour" in text
+
+
+def test_refusals_are_measured_both_ways() -> None:
+    records = [
+        record("a", wanted="not_in_knowledge", status="not_in_knowledge"),
+        record("b", ("x",), wanted="not_in_knowledge"),
+        record("c", ("x",), status="needs_detail"),
+        record("d"),
+    ]
+    rightly, wrongly = summary.refusals(records)
+    assert (rightly.part, rightly.whole, wrongly.part, wrongly.whole) == (1, 2, 1, 2)
+
+
+def test_pairs_are_right_together_or_differ() -> None:
+    records = [
+        record("a", pair="1"), record("b", pair="1", lang="en"), record("c", pair="2"),
+        record("d", ("no",), pair="2", lang="en"), record("e", pair="3"),
+    ]  # fmt: skip
+    assert summary.pairs(records) == {"both right": 1, "differ": 1, "both wrong": 0}
+
+
+def test_latency_parts_what_code_decided_from_what_the_model_wrote() -> None:
+    found = summary.latencies([record("a"), record("b", retrieve=5, model="m"), record("c", retrieve=5)])
+    assert found["code-decided"]["total"].milliseconds == (1000,)
+    assert found["model-written"]["first verified sentence"].milliseconds == (900,)
+    assert percentile([5, 1, 3, 2, 4], 0.95) == 5
+    assert percentile([1, 2, 3, 4], 0.5) == 2
+
+
+def test_the_page_needs_nothing_else_and_shows_failed_answers_escaped() -> None:
+    records = [record("a"), record("b", ("lacks <1> CNY",), text="<script>alert(1)</script>", lang="en")]
+    text = page(records, "evals", datetime(2026, 1, 2))
+    assert text.count("<svg") >= 3
+    assert "&lt;script&gt;" in text
+    assert "<script" not in text
+    assert re.findall(r'(?:src|href)="(?!#)', text) == []
+    assert "lacks &lt;1&gt; CNY" in text
+
+
+def test_two_runs_are_compared_case_by_case() -> None:
+    before = [record("a", ("no",)), record("b"), record("c", text="old"), record("d"), record("e")]
+    after = [record("a"), record("b", ("lacks 5",)), record("c", text="new"), record("d"), record("f")]
+    text = comparison.compare(before, after)
+    assert "| all | 4 | 3 | 3 |" in text
+    assert "## Newly right: 1\n\n- **answers a**" in text
+    assert "## Newly wrong: 1\n\n- **answers b**" in text
+    assert "lacks 5" in text
+    assert "verdict as before: 1\n\n- **answers c**" in text
+    assert "Only before: 1 cases; only after: 1" in text
 
 
 class Scripted:
     """An advisor that answers from a list; an exception in it is raised."""
 
-    def __init__(self, *queue: Answer | Exception) -> None:
+    def __init__(self, *queue: str | Exception) -> None:
         self._queue = list(queue)
 
     def answer(self, question: str, turns: object = ()) -> Answer:
@@ -204,26 +221,51 @@ class Scripted:
         following = self._queue.pop(0)
         if isinstance(following, Exception):
             raise following
-        return following
+        return Answer(
+            question=question, language="en", status="answered", text=following, verified=True,
+            timings_ms=Timings(understand=1, first_event=2, total=3),
+        )  # fmt: skip
 
 
-def test_a_crash_does_not_end_the_run_and_an_untraced_figure_is_a_failure() -> None:
-    case = AnswerCase(
-        id="a", category="x", language="en", question="?", status=("answered",), contains=("kaggle",), note=""
-    )
-    advisor = Scripted(IndexError("boom"), answered("kaggle", verified=False), answered("kaggle"))
-    assert "boom" in answers.ask(advisor, case).failures[0]
-    assert answers.ask(advisor, case).failures == ("a figure is untraced",)
-    assert answers.ask(advisor, case).failures == ()
+def test_the_gate_counts_wrong_crashed_and_unscorable_cases() -> None:
+    case = AnswerCase(id="a", category="x", lang="en", question="?", checks=Checks(all_of=(("kaggle",),)))
+    judged = case.model_copy(update={"checks": None})
+    lines: list[str] = []
+    advisor = Scripted("kaggle", "colab", IndexError("boom"), "kaggle")
+    assert gate.misses(advisor, [case, case, case, judged], lines.append) == 3
+    assert "boom" in lines[1]
+    assert "cannot be scored" in lines[2]
+
+
+def test_the_baseline_alone_takes_the_cases_of_all_answer_tasks(tmp_path: Path) -> None:
+    choice = Choice((Task.BASELINE,), tmp_path, tmp_path / "r.html", limit=2)
+    assert {name: len(cases) for name, cases in choice.case_sets().items()} == dict.fromkeys(TASK_FILES, 2)
+    given = Choice((Task.ANSWERS,), tmp_path, tmp_path / "r.html", cases=TASK_FILES["hostile"])
+    assert list(given.case_sets()) == ["hostile"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
-    [(["--model", "qwen"], "LLM_BASE_URL"), (["golden"], "golden"), (["--limit", "-1"], "limit")],
-)
+    [(["--model", "qwen"], "LLM_BASE_URL"), (["golden"], "golden"), (["--limit", "-1"], "limit"), (["--cases", "no.jsonl"], "no.jsonl"), (["--model", "none", "--baseline", "run"], "baseline")],
+)  # fmt: skip
 def test_a_wrong_argument_is_refused_before_anything_is_loaded(arguments: list[str], named: str) -> None:
     app = typer.Typer()
     app.command()(main)
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
     assert named in result.output
+
+
+def test_a_search_is_right_at_rank_one_and_unscored_without_an_answer() -> None:
+    cases = read_cases(retrieval.CASES, RetrievalCase)
+    labelled = next(case for case in cases if case.labels)
+    unanswerable = next(case for case in cases if not case.labels)
+    found = [SearchOutcome(labelled, 1, 0.9), SearchOutcome(labelled, 2, 0.9), SearchOutcome(unanswerable, None, 0.1)]
+    assert [row.right for row in _searches(found)] == [True, False, None]
+
+
+def test_every_command_has_its_help() -> None:
+    for name, command in COMMANDS.items():
+        app = typer.Typer()
+        app.command()(command)
+        assert CliRunner().invoke(app, ["--help"]).exit_code == 0, name

@@ -254,3 +254,27 @@ def test_no_digit_is_passed_over_silently(text: str) -> None:
             else stripped
         )
         assert not any(character.isdigit() for character in rest), (text, left)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("便宜三成", "30", "%"),
+        ("便宜三成半", "35", "%"),
+        ("只有一半", "0.5", "x"),
+        ("价格翻倍", "2", "x"),
+        ("翻了一倍", "2", "x"),
+        ("costs half as much", "0.5", "x"),
+        ("a third of it", "0.33", "x"),
+        ("it doubles the speed", "2", "x"),
+        ("twice as fast", "2", "x"),
+        ("三成本都不够", None, ""),  # 成本 is cost
+        ("half precision", None, ""),
+        ("half-precision", None, ""),
+        ("double precision", None, ""),
+    ],
+)
+def test_words_for_shares_are_figures_where_they_are_asked_for(text: str, value: str | None, unit: str) -> None:
+    found = [(figure.value, figure.unit) for figure in extract_figures(text, share_words=True)]
+    assert found == ([(Decimal(value), unit)] if value else [])
+    assert unit not in {figure.unit for figure in extract_figures(text) if figure.value == Decimal(value or 0)}

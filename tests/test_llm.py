@@ -18,8 +18,8 @@ from fake_openai import FakeOpenAI, Reply, error_reply
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant import llm
-from assistant.embedded_server import EmbeddedServer, EmbeddedServerError, ServerSettings, available_cores
+from assistant import llm, model_errors
+from assistant.embedded_server import EmbeddedServer, EmbeddedServerError, ServerSettings
 from assistant.llm import Endpoint, LanguageModel, ModelReplyError, ModelUnavailableError, connect_model
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,16 +57,15 @@ def test_text_comes_in_pieces_and_the_request_carries_prompt_and_limits() -> Non
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (error_reply(401, "bad key"), llm.KEY_REFUSED),
-        (error_reply(403, "forbidden"), llm.KEY_REFUSED),
-        (error_reply(429, "slow down"), llm.BUSY),
-        (error_reply(500, "CUDA error at 0x7f"), llm.FAILED),
-        (error_reply(503, "loading"), llm.FAILED),
-        (error_reply(400, "request exceeds the available context size"), llm.TOO_LONG),
-        (error_reply(400, "temperature must be a prime number"), llm.FAILED),
-        (Reply(body="<html>hotel wifi login</html>"), llm.NO_API),
-        (Reply(pieces=(), ending="error"), llm.FAILED),
-        (Reply(pieces=(), ending="cut"), llm.UNREACHABLE),
+        (error_reply(401, "bad key"), model_errors.KEY_REFUSED),
+        (error_reply(403, "forbidden"), model_errors.KEY_REFUSED),
+        (error_reply(429, "slow down"), model_errors.BUSY),
+        (error_reply(500, "CUDA error at 0x7f"), model_errors.FAILED),
+        (error_reply(503, "loading"), model_errors.FAILED),
+        (error_reply(400, "temperature must be a prime number"), model_errors.FAILED),
+        (Reply(body="<html>hotel wifi login</html>"), model_errors.NO_API),
+        (Reply(pieces=(), ending="error"), model_errors.FAILED),
+        (Reply(pieces=(), ending="cut"), model_errors.UNREACHABLE),
     ],
 )
 def test_error_before_the_first_word_is_told_in_both_languages_without_internals(reply: Reply, reason: object) -> None:
@@ -85,13 +84,13 @@ def test_reply_that_breaks_off_yields_what_came_and_then_raises(ending: Any) -> 
         with pytest.raises(ModelUnavailableError) as caught:
             came.extend(stream)
     assert came == ["half", " an ans"]
-    assert caught.value.reason == llm.BROKEN_OFF
+    assert caught.value.reason == model_errors.BROKEN_OFF
 
 
 def test_server_that_accepts_and_then_says_nothing_is_given_up() -> None:
     with FakeOpenAI(Reply(pieces=(), ending="stall")) as server, pytest.raises(ModelUnavailableError) as caught:
         ask(model_of(server, silence_seconds=0.3))
-    assert caught.value.reason == llm.SILENT
+    assert caught.value.reason == model_errors.SILENT
 
 
 def test_slow_but_talking_server_is_not_cut_off_by_the_time_limit_on_silence() -> None:
@@ -108,7 +107,7 @@ def test_nobody_listening_is_unreachable() -> None:
         model = model_of(server)
     with pytest.raises(ModelUnavailableError) as caught:
         ask(model)
-    assert caught.value.reason == llm.UNREACHABLE
+    assert caught.value.reason == model_errors.UNREACHABLE
 
 
 def test_wrong_model_is_named_together_with_those_offered() -> None:
@@ -129,7 +128,7 @@ def test_address_without_such_an_interface_is_not_called_a_wrong_model(model: st
         elsewhere = Endpoint(server.listening_address + "/elsewhere", "key", model)
         with pytest.raises(ModelUnavailableError) as caught:
             ask(LanguageModel(lambda: elsewhere, name=""))
-    assert caught.value.reason == llm.NO_API
+    assert caught.value.reason == model_errors.NO_API
 
 
 @pytest.mark.parametrize(
@@ -159,7 +158,7 @@ def test_reasoning_is_dropped_alike_whole_or_cut_anywhere(parts: list[str], data
 def test_reply_without_a_word_is_an_error_and_not_an_empty_answer(reply: Reply) -> None:
     with FakeOpenAI(reply) as server, pytest.raises(ModelReplyError) as caught:
         ask(model_of(server))
-    assert caught.value.reason == llm.EMPTY
+    assert caught.value.reason == model_errors.EMPTY
 
 
 @pytest.mark.parametrize("text", ['{"colour": "red"}', '```json\n{"colour": "red"}\n```', 'Sure: {"colour": "red"} !'])
@@ -186,7 +185,7 @@ def test_choice_that_is_wrong_twice_is_a_typed_error_and_never_a_guess() -> None
         pytest.raises(ModelReplyError) as caught,
     ):
         model_of(server).choose("system", "which?", COLOUR_SCHEMA)
-    assert caught.value.reason == llm.NOT_JSON
+    assert caught.value.reason == model_errors.NOT_JSON
     assert len(server.requests) == 2
 
 
@@ -210,7 +209,7 @@ def test_server_without_json_schema_gets_the_schema_as_an_instruction(
 def test_failing_server_is_not_mistaken_for_one_without_json_schema() -> None:
     with FakeOpenAI(error_reply(500, "boom")) as server, pytest.raises(ModelUnavailableError) as caught:
         model_of(server).choose("system", "which?", COLOUR_SCHEMA)
-    assert caught.value.reason == llm.FAILED
+    assert caught.value.reason == model_errors.FAILED
     assert len(server.requests) == 1
 
 
@@ -282,7 +281,7 @@ def test_child_that_dies_mid_stream_ends_one_answer_and_the_next_works_again(stu
     came: list[str] = []
     with pytest.raises(ModelUnavailableError) as caught:
         came.extend(model.stream("system", wish, max_tokens=16))
-    assert (came, caught.value.reason) == (["half an ans"], llm.BROKEN_OFF)
+    assert (came, caught.value.reason) == (["half an ans"], model_errors.BROKEN_OFF)
     dead = stub.pid
     assert ask(model) == "alive"
     assert stub.pid != dead
@@ -337,8 +336,21 @@ def test_child_that_cannot_start_is_an_error_that_names_its_log(program: str, tm
     assert server.pid is None
 
 
-def test_thread_count_is_that_of_the_cores_we_may_use() -> None:
-    assert 1 <= available_cores() <= len(os.sched_getaffinity(0))
+def test_embedded_model_gets_as_many_threads_as_the_embedding_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LLM_BASE_URL", raising=False)
+    monkeypatch.setenv("GPU_ADVISOR_HOME", str(tmp_path))
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    made: list[ServerSettings] = []
+
+    def remembered(settings: ServerSettings, log_path: Path) -> EmbeddedServer:
+        made.append(settings)
+        return EmbeddedServer(settings, log_path)
+
+    monkeypatch.setattr(llm, "EmbeddedServer", remembered)
+    connect_model()
+    assert [settings.threads for settings in made] == [3]
 
 
 def test_parts_that_do_not_fit_are_dropped_from_the_end_and_none_is_skipped() -> None:

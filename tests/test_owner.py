@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @contextlib.contextmanager
 def other_process(code: str) -> Iterator[subprocess.Popen[str]]:
     """A process that has acquired the index and then runs `code`; killed at the end."""
-    script = f"import os, time\nfrom assistant.owner import acquire\nheld = acquire({URL!r})\n{code}\ntime.sleep(60)"
+    script = f"import os, time\nfrom assistant.owner import acquire\nheld = acquire({URL!r}, command='gpu-advisor serve')\n{code}\ntime.sleep(60)"
     process = subprocess.Popen([sys.executable, "-c", script], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
     try:
         yield process
@@ -68,7 +69,7 @@ def test_the_owner_is_named_until_it_lets_go() -> None:
 def test_a_second_owner_is_refused_with_the_name_of_the_first() -> None:
     with other_process("print('held', flush=True)") as process:
         said(process)
-        with pytest.raises(IndexOwnedError, match=rf"pid {process.pid} {URL}"):
+        with pytest.raises(IndexOwnedError, match=rf"`gpu-advisor serve` \(pid {process.pid}, since \d.*\) at {URL}"):
             acquire()
 
 
@@ -118,8 +119,33 @@ def test_an_owner_that_is_just_writing_its_name_is_waited_for(state: Path) -> No
 
 
 def test_an_owner_without_http_is_named_instead_of_asked() -> None:
-    with pytest.raises(IndexOwnedError, match="pid 7"):
-        ask_over_http(Owner(7, None), "q")
+    owner = Owner(7, None, "gpu-advisor ingest", "2026-11-30T13:20:00")
+    with pytest.raises(IndexOwnedError) as caught:
+        ask_over_http(owner, "q")
+    chinese, english = str(caught.value).split(" / ", 1)
+    assert "由 `gpu-advisor ingest`（pid 7，自 2026-11-30 13:20:00 起）使用" in chinese
+    assert "in use by `gpu-advisor ingest` (pid 7, since 2026-11-30 13:20:00)" in english
+    for sentence in (chinese, english):
+        assert "gpu-advisor serve" in sentence  # the way out; never "use that one", which takes no command
+    assert "等它结束再试" in chinese
+    assert "Try again when it has ended" in english
+
+
+def test_a_lock_file_of_an_older_release_is_read(state: Path) -> None:
+    with (state / "owner.lock").open("a+") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle.write('{"pid": 7, "url": null}')
+        handle.flush()
+        with pytest.raises(IndexOwnedError, match=r"in use by gpu-advisor \(pid 7\)"):
+            acquire()
+
+
+def test_the_command_and_the_time_are_written_for_others() -> None:
+    with acquire(command="gpu-advisor ingest"):
+        owner = current_owner()
+    assert owner is not None
+    assert owner.command == "gpu-advisor ingest"
+    assert abs((datetime.now() - datetime.fromisoformat(owner.since)).total_seconds()) < 60
 
 
 def test_an_owner_that_does_not_answer_is_named_with_what_to_check() -> None:

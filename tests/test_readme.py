@@ -6,8 +6,10 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from test_answer import run
 from typer.testing import CliRunner
 
@@ -52,6 +54,28 @@ def test_command_runs(line: str) -> None:
     assert result.exit_code == 0, result.output
     (shown,) = [words for command, words in SHOWS.items() if line.startswith(f"gpu-advisor {command}")]
     assert shown in result.output
+
+
+COMMANDS = [
+    line
+    for row in re.findall(r"^\| (`gpu-advisor .*?) \|", README.split("## Commands")[1], re.M)
+    for line in re.findall(r"`(?:gpu-advisor )?([a-z][^`]*)`", row)
+]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_of_the_table_exists_with_its_options(line: str) -> None:
+    row = next(row for row in README.splitlines() if f"`gpu-advisor {line}`" in row or f"`{line}`" in row)
+    named = re.match(r"\| `gpu-advisor (\w+)", row)
+    assert named
+    command: Any = typer.main.get_command(app)
+    words = re.findall(r"--?[\w-]+|\w+", line)
+    while hasattr(command, "commands"):
+        if words[0] not in command.commands and named[1] in command.commands:
+            words = [named[1], *words]  # `prices import FILE`, `undo`: the group stands before the first only
+        command = command.commands[words.pop(0)]
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= options
 
 
 def test_calc_command_gives_the_same_sum() -> None:

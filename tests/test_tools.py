@@ -36,6 +36,12 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
     "run_cost": ({"seconds": 20708, "price_per_hour": "2.2"}, "12.65"),
     "faster_card_time": ({"hours": 23, "factor": "2.3"}, "10"),
     "break_even_price": ({"price_per_hour": "28.64", "factor": "2.3"}, "65.872"),
+    "scaled_run": ({"hours": 40, "other_gpus": 4}, "10"),
+    "cards_for_time": ({"hours": 720, "wanted_hours": 72}, "10"),
+    "price_per_unit": ({"price": "40.39", "quantity": 245, "unit": "GiB"}, "0.16486"),
+    "combined_rate": ({"parts": [{"instances": 3, "price_per_hour": "8.68"}, {"price_per_hour": "34.742"}]}, "60.782"),
+    "working_hours": ({"hours_per_day": 9, "days": 22}, "198"),
+    "replicas_needed": ({"users": 80, "rate_per_user": 20, "rate_per_replica": 500, "spare": 1}, "5"),
     "cards_needed": ({"memory_min_gb": 85, "memory_max_gb": 100, "card_memory_gb": 24}, "4"),
     "total_memory": ({"cards": 64, "card_memory_gb": 40}, "2560"),
     "training_flops": ({"active_parameters": 70e9, "tokens": 1.4e12}, "588e21"),  # 6 x 70e9 x 1.4e12

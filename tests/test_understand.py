@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 import pytest
@@ -19,6 +19,7 @@ class Guess:
 
     best: str | None
     likeliest: str
+    probabilities: Mapping[str, float] = field(default_factory=dict)
 
 
 class Scripted:

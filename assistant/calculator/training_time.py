@@ -5,12 +5,13 @@ Scales what was measured; it models no hardware and reads no table.
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
 from typing import Annotated
 
 from pydantic import Field
 
-from assistant.calculator.calculation import NO_TRUTH, Amount, Calculation, Currency, money, number
+from assistant.calculator.calculation import NO_TRUTH, Amount, Calculation, Count, Currency, Share, money, number
+from assistant.calculator.magnitudes import significant
 from assistant.evidence import Frozen
 
 Seconds = Annotated[int, Field(gt=0, le=10**9), NO_TRUTH]
@@ -165,3 +166,50 @@ def break_even_price(given: BreakEvenPriceInput) -> Calculation:
                 f" {number(price)} {given.currency}/h",
         outputs={"price_per_hour": price, "currency": given.currency},
     )  # fmt: skip
+
+
+class ScaledRunInput(Frozen):
+    """A run's hours on `gpus` GPUs, moved to `other_gpus` of the same card; `efficiency` is kept of the speed-up."""
+
+    hours: Amount
+    gpus: Count = 1
+    other_gpus: Count
+    efficiency: Share = Decimal(1)
+
+
+def scaled_run(given: ScaledRunInput) -> Calculation:
+    """hours on the other number = hours x gpus / (other gpus x efficiency)."""
+    hours = significant(given.hours * given.gpus / (given.other_gpus * given.efficiency), 8)
+    work = f"{number(given.hours)} h × {given.gpus:,}" if given.gpus > 1 else f"{number(given.hours)} h"
+    return Calculation(
+        value=hours, unit="hour",
+        formula=f"{work} ÷ {_sped_up(f'{given.other_gpus:,}', given.efficiency)} = {number(money(hours))} h",
+        outputs={"hours": hours, "days": money(hours / 24), "gpu_hours": money(hours * given.other_gpus),
+                 "gpu_hours_before": given.hours * given.gpus, "efficiency_percent": given.efficiency * 100},
+    )  # fmt: skip
+
+
+class CardsForTimeInput(Frozen):
+    """A run's hours on `gpus` GPUs, the hours it may take, and the share `efficiency` of the speed-up that is kept."""
+
+    hours: Amount
+    gpus: Count = 1
+    wanted_hours: Amount
+    efficiency: Share = Decimal(1)
+
+
+def cards_for_time(given: CardsForTimeInput) -> Calculation:
+    """cards = ceil(hours x gpus / (wanted hours x efficiency)); and the hours these then take."""
+    work, budget = given.hours * given.gpus, given.wanted_hours * given.efficiency
+    cards = int((work / budget).to_integral_value(ROUND_CEILING))
+    hours = significant(work / (cards * given.efficiency), 8)
+    shown = f"{number(given.hours)} h × {given.gpus:,}" if given.gpus > 1 else f"{number(given.hours)} h"
+    return Calculation(
+        value=Decimal(cards), unit="card",
+        formula=f"ceil({shown} ÷ {_sped_up(f'{number(given.wanted_hours)} h', given.efficiency)}) = {cards:,}",
+        outputs={"cards": cards, "hours": hours, "days": money(hours / 24), "gpu_hours": money(hours * cards), "efficiency_percent": given.efficiency * 100},
+    )  # fmt: skip
+
+
+def _sped_up(divisor: str, efficiency: Decimal) -> str:
+    return divisor if efficiency == 1 else f"({divisor} × {number(efficiency)})"

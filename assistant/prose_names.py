@@ -1,0 +1,15 @@
+"""Names in a text, as verification compares them: "kind:key"; and codes of digits that are no figures."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from knowledge.names import all_names, link, normalise
+
+IDENTIFIERS = frozenset(alias for name in all_names() for alias in name.aliases if alias.isdigit()) | {"8358", "8468"}
+
+
+@lru_cache(maxsize=2048)
+def named(text: str) -> frozenset[str]:
+    """The names of a text, as "kind:key"."""
+    return frozenset(f"{item.kind}:{item.key}" for item in link(normalise(text)))

@@ -1,0 +1,160 @@
+"""What a turn points at in earlier turns: "回到刚才的 A100", "第二个", "the former", "它", "这两个", "和腾讯比呢".
+
+Takes one reading and the requests before it; gives the request that the turn goes on from, and the reading with the
+names that it points at. It decides no intent, looks no row up and makes no name that nobody wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from assistant.pointing_words import CHOOSING, CLOUD_CHOSEN, ONE, ORDINALS, RETURN, SEVERAL, VERSUS, points
+from assistant.reading import Reading, Slots
+
+UNRELATED = frozenset({"smalltalk", "off_topic", "manipulation", "forecast"})
+DIMENSIONS = ("gpus", "providers", "models")  # what a turn can point at, first come first
+
+
+class Earlier(Protocol):
+    """An earlier turn as understood: all slots of the conversation then, and what that turn said itself."""
+
+    @property
+    def intent(self) -> str: ...
+    @property
+    def slots(self) -> Slots: ...
+    @property
+    def said(self) -> Slots: ...
+
+
+E = TypeVar("E", bound=Earlier)
+
+
+def goes_on_from(now: Reading, history: Sequence[E]) -> E | None:
+    """The earlier turn that this one continues: the one it goes back to, else the last that was about something."""
+    if RETURN.search(now.text):
+        for request in reversed(history):
+            if _has_all(request.slots, now.slots) and (_named(now.slots) or _is_other(request, history)):
+                return request
+    spoken = [request for request in history if request.intent not in UNRELATED]
+    if now.leans and spoken and spoken[-1].intent == "document" and not _named(spoken[-1].slots):
+        # A word explained in between leaves the sum that was talked about where it was.
+        figures = now.slots.count or now.slots.periods or now.slots.money or now.count_delta
+        named = [request for request in spoken if _named(request.slots)]
+        return named[-1] if figures and named else spoken[-1]
+    if now.leans or points(now.text):
+        return spoken[-1] if spoken else (history[-1] if history else None)
+    return history[-1] if history else None
+
+
+def returns(now: Reading) -> bool:
+    """Whether the turn goes back to something said earlier, by words."""
+    return RETURN.search(now.text) is not None
+
+
+def pointed(now: Reading, before: Earlier | None, history: Sequence[Earlier]) -> Reading:
+    """The reading with the names that its words point at; as it is where they point at nothing that was named."""
+    if before is None:
+        return now
+    for at, words in ORDINALS:
+        if words.search(now.text) and (chosen := _ordinal(at, before, history)):
+            return replace(now, slots=_naming(now.slots, chosen))
+    if VERSUS.search(now.text) and (both := _beside(now.slots, before.slots)):
+        return replace(now, slots=_naming(now.slots, both))
+    if (SEVERAL.search(now.text) or CHOOSING.search(now.text)) and not _named(now.slots):
+        wanted = ("providers",) if CLOUD_CHOSEN.search(now.text) else DIMENSIONS
+        if several := _several(before, history, wanted):
+            return replace(now, slots=_naming(now.slots, several))
+    if not now.leans and (ONE.search(now.text) or SEVERAL.search(now.text)):  # a turn that leans inherits anyway
+        return replace(now, slots=_filled(now, before.slots))
+    return now
+
+
+def _ordinal(at: int, before: Earlier, history: Sequence[Earlier]) -> dict[str, object]:
+    """The one of several things named together, or one after the other, that an ordinal means."""
+    if before.slots.pairs and -len(before.slots.pairs) <= at < len(before.slots.pairs):
+        provider, gpu = before.slots.pairs[at]
+        return {"providers": (provider,), "gpus": (gpu,)}
+    for name, values in _several(before, history).items():
+        if at < len(values):
+            return {name: (values[at],)}
+    return {}
+
+
+def _several(
+    before: Earlier, history: Sequence[Earlier], wanted: Sequence[str] = DIMENSIONS
+) -> dict[str, tuple[str, ...]]:
+    """The things of one kind that were named together, else those named turn by turn up to now."""
+    for name in wanted:
+        if len(values := _values(before.slots, name)) > 1:
+            return {name: values}
+    for name in wanted:
+        if len(values := tuple(dict.fromkeys(_turn_by_turn(name, history)))) > 1:
+            return {name: values}
+    return {}
+
+
+def _turn_by_turn(name: str, history: Sequence[Earlier]) -> list[str]:
+    """One value a turn, oldest first, as long as each turn put another of the kind in the place of the last."""
+    found: list[str] = []
+    for request in _latest_first(history):
+        values = _values(request.slots, name)
+        if len(values) != 1:
+            break
+        found.append(values[0])
+        if not _values(request.said, name):
+            continue
+        others = [other for other in DIMENSIONS if other != name and _values(request.said, other)]
+        if others and found:
+            break  # a question of its own began here
+    return found[::-1]
+
+
+def _latest_first(history: Sequence[Earlier]) -> Iterator[Earlier]:
+    return (request for request in reversed(history) if request.intent not in UNRELATED)
+
+
+def _beside(now: Slots, before: Slots) -> dict[str, tuple[str, ...]]:
+    """ "和腾讯比呢": the one named now beside the one talked about."""
+    for name in DIMENSIONS:
+        old, new = _values(before, name), _values(now, name)
+        if len(old) == len(new) == 1 and old != new:
+            return {name: (*old, *new)}
+    return {}
+
+
+def _filled(now: Reading, before: Slots) -> Slots:
+    """ "它": the card, and the model where the turn names neither."""
+    s = now.slots
+    kept: dict[str, object] = {}
+    if not (s.gpus or s.instances):
+        kept |= {"gpus": before.gpus, "forms": before.forms, "memory_gb": s.memory_gb or before.memory_gb}
+    if not (s.models or s.parameters_b) and not (before.gpus and not s.gpus and "price" in now.aspects):
+        kept |= {"models": before.models, "parameters_b": before.parameters_b}
+    return s if s.unknown else replace(s, **kept)  # type: ignore[arg-type]
+
+
+def _naming(slots: Slots, values: Mapping[str, object]) -> Slots:
+    return replace(slots, **values)  # type: ignore[arg-type]
+
+
+def _values(slots: Slots, name: str) -> tuple[str, ...]:
+    values: tuple[str, ...] = getattr(slots, name)
+    return values
+
+
+def _named(slots: Slots) -> bool:
+    return bool(slots.gpus or slots.providers or slots.models or slots.parameters_b or slots.workloads)
+
+
+def _has_all(old: Slots, new: Slots) -> bool:
+    """Whether an earlier turn was about all that is named now."""
+    pairs = [(set(_values(new, name)), set(_values(old, name))) for name in DIMENSIONS]
+    return _named(old) and all(named <= had for named, had in pairs) and set(new.parameters_b) <= set(old.parameters_b)
+
+
+def _is_other(request: Earlier, history: Sequence[Earlier]) -> bool:
+    """Whether a turn was about something else than the last one."""
+    last = next(_latest_first(history), None)
+    return last is not None and any(_values(request.slots, n) != _values(last.slots, n) for n in DIMENSIONS)

@@ -1,0 +1,35 @@
+"""Questions whose sum is made of figures that the reader states: which of these answers is tried, and in what order.
+
+Tried before the intent is followed, since such a question names its own sum; it computes nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assistant import orders, own_rates, payback, replicas, scaled_runs, unit_prices
+from assistant.evidence import Finding
+from assistant.ledger import Ledger
+from assistant.references import UNRELATED
+from assistant.understand import PRICE_INTENTS, Request
+
+SUMS: tuple[Callable[[Request, Ledger], Finding | None], ...] = (
+    replicas.replicas,
+    scaled_runs.scaled_run,
+    payback.payback,
+    own_rates.own_rate,
+    unit_prices.per_unit,
+)
+
+
+def own_sum(request: Request, book: Ledger) -> Finding | None:
+    """The first of these answers that the question has the figures for; None where none has."""
+    if request.bad_quantity or request.intent in UNRELATED:
+        return None
+    if (
+        request.intent in PRICE_INTENTS - {"cost", "budget"}
+        and not request.slots.money
+        and (mixed := orders.order(request, book))
+    ):
+        return mixed
+    return next((found for sum_of in SUMS if (found := sum_of(request, book))), None)
