@@ -46,6 +46,7 @@ from assistant.prose_names import IDENTIFIERS
 from assistant.ranges import with_about
 from assistant.several import Message, joined, understand_message
 from assistant.standing_notes import echoing_briefly, with_notes
+from assistant.tool_rounds import gather_more
 from assistant.tools import ToolError
 from assistant.traditional import in_the_script_of
 from assistant.understand import KEEPING, PRICE_INTENTS, Classifier, Request, understand
@@ -109,6 +110,7 @@ def _answered(question: str, turns: Sequence[str], having: Resources) -> Iterato
     if prose and having.model:
         yield Working(message="正在组织语言……" if request.language == "zh" else "Writing ...")
         try:
+            finding = gather_more(request, finding, having, turns, IDENTIFIERS)
             for sentence in write(request, finding, having.model, draft):
                 clock.mark("first_token", since_start=True)
                 written += sentence
@@ -120,7 +122,7 @@ def _answered(question: str, turns: Sequence[str], having: Resources) -> Iterato
         yield Prose(markdown="\n\n" + render.paragraphs(note, finding.sources))
     claims = render.paragraphs(finding.markdown, written.strip(), note)
     traced = trace(
-        _without_sizes(render.paragraphs(finding.markdown, note)),
+        _without_sizes(finding.markdown),
         finding.calls,
         finding.citations,
         question=_conversation(question, turns),

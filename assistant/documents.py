@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assistant import render
 from assistant.conflicts import conflicts
@@ -39,12 +40,17 @@ EMPTY_CELL = re.compile(r"= (?:未注明|not stated|未印|not printed)$|^(?:来
 
 
 def look_up(request: Request, book: Ledger, index: Index) -> Finding:
-    """Quote the passages that answer; a passage about a gap makes the answer "not in the knowledge base"."""
-    hits = index.search(request.search_text, language=request.language, limit=8)
-    subjects = _subjects(request)
-    about = [hit for hit in hits if _mentions_all(hit.passage, subjects)]
+    """Quote the passages that answer; a passage about a gap makes the answer "not in the knowledge base".
+
+    Where the question alone finds nothing sure, it is read together with the question about documents before it.
+    """
+    about, is_sure = _search(request, index)
     unknown = [name for name in (*request.slots.unknown, *_proper_words(request)) if not index.knows(name)]
-    if unknown or not about or certainty(hits, about[0]) < LEAST_CERTAINTY:
+    if not is_sure and not unknown and request.earlier_search:
+        together = replace(request, search_text=f"{request.earlier_search} {request.search_text}")
+        with_before, is_sure = _search(together, index)
+        about = with_before if is_sure else about
+    if unknown or not is_sure:
         if about and not unknown and about[0].score >= WORTH_A_LOOK:
             return _nearest(about[0], book)
         return not_found(request, book, unknown or [name for name in _display(request) if not index.knows(name)])
@@ -59,6 +65,13 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     status: Status = "not_in_knowledge" if best.passage.kind == "gap" else "answered"
     quotes = [_quote(hit.passage, i, book.language) for i, hit in enumerate(quoted, start=1)]
     return book.finding(status, *quotes, conflicts(book.citations, book.language), wants_prose=status == "answered")
+
+
+def _search(request: Request, index: Index) -> tuple[list[Hit], bool]:
+    """The hits about what the question names, best first, and whether the first surely answers."""
+    hits = index.search(request.search_text, language=request.language, limit=8)
+    about = [hit for hit in hits if _mentions_all(hit.passage, _subjects(request))]
+    return about, bool(about) and certainty(hits, about[0]) >= LEAST_CERTAINTY
 
 
 def _best(hits: Sequence[Hit]) -> Hit:

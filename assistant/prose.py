@@ -16,6 +16,7 @@ from assistant.llm import ContextTooLongError, LanguageModel, estimated_tokens
 from assistant.prose_names import IDENTIFIERS, named
 from assistant.sentence_form import fault_of_form
 from assistant.sentences import MARK_OR_CODE, split_sentences
+from assistant.tool_rounds import computed_text
 from assistant.understand import Request
 from assistant.verify import Verdict, check_prose, normalise_marks
 from knowledge import weights
@@ -90,7 +91,8 @@ def prompt_of(request: Request, finding: Finding, limit_tokens: int = PROMPT_TOK
         question = f"{question[:head]} …… {question[-tail:]}"
     left = max(LEAST_EVIDENCE_TOKENS, limit_tokens - estimated_tokens(question))
     evidence = documents.evidence_text(finding.citations, question, left)
-    return f"{evidence}\n\n{'问题：' if request.language == 'zh' else 'Question: '}{question}"
+    asked = ("问题：" if request.language == "zh" else "Question: ") + question
+    return "\n\n".join(part for part in (evidence, computed_text(finding.calls), asked) if part)
 
 
 def prompt(language: Language) -> str:

@@ -45,6 +45,8 @@ def goes_on_from(now: Reading, history: Sequence[E]) -> E | None:
         return named[-1] if figures and named else spoken[-1]
     if now.leans or points(now.text):
         return spoken[-1] if spoken else (history[-1] if history else None)
+    if spoken and history[-1].intent in UNRELATED and not _named(now.slots):
+        return spoken[-1]  # a word of thanks or of mischief in between leaves the talk where it was
     return history[-1] if history else None
 
 

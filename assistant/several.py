@@ -33,9 +33,10 @@ JOINS = re.compile(
     re.I,
 )
 CLAUSE = re.compile(r"[,，]\s*")
+# Words that ask; an English verb asks only where it opens the clause ("the limit is 5" asks nothing).
 ASKS = re.compile(
     r"多少|(?<![那这好])几[张卡块台天小个家]|哪|吗|呢|什么|怎么|如何|为什么|为何|是否|能不能|够不够|要不要|多久|多大|多快|贵不贵|啥|"
-    r"\b(?:how|what|which|why|can|could|does|do|is|are|will|would|should|compare|list)\b|[?？]",
+    r"\b(?:how|what|which|why)\b|^\W*(?:(?:and|also|then|so|but)\W+)*(?:can|could|does|do|is|are|will|would|should|compare|list)\b",
     re.I,
 )
 OPENS = re.compile(r"^\W*(?:另外|还有|以及|顺便(?:问(?:一下|下)?)?|and also|also|and|by the way)\W*", re.I)
@@ -121,13 +122,18 @@ def _at_joins(piece: str) -> list[str]:
     for pattern in (JOINS, CLAUSE):
         for match in pattern.finditer(piece):
             before, after = piece[: match.start()], piece[match.end() :]
-            if _asks(before) and _asks(after):
+            if _asks_in_words(before) and _asks_in_words(after):
                 return [before, *_at_joins(after)]
     return [piece]
 
 
 def _asks(text: str) -> bool:
-    return len(text.strip()) >= LEAST and ASKS.search(text) is not None
+    return _asks_in_words(text) or (len(text.strip()) >= LEAST and text.rstrip().endswith(("?", "？")))
+
+
+def _asks_in_words(text: str) -> bool:
+    """Whether a clause asks by itself: the mark at its end may belong to the whole sentence."""
+    return len(text.strip()) >= LEAST and ASKS.search(text.strip()) is not None
 
 
 def _asking(pieces: Sequence[str]) -> list[str]:

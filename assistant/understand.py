@@ -49,7 +49,10 @@ class IntentGuess(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """A question understood. `search_text` is what to search the documents for."""
+    """A question understood. `search_text` is what to search the documents for.
+
+    `earlier_search`: what the turn before searched for, in whose light a question may have to be read that alone finds nothing.
+    """
 
     question: str
     language: Language
@@ -60,6 +63,7 @@ class Request:
     bad_quantity: str | None = None
     decided_by: str = "code"
     said: Slots = field(default_factory=Slots)
+    earlier_search: str = ""
 
 
 def understand(question: str, turns: Sequence[str], classifier: Classifier) -> Request:
@@ -122,8 +126,10 @@ def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) 
 
 def _beside(before: Request, own: Request, now: Reading, search: str) -> Request:
     """A question of its own that opens like a follow-up: it takes over what it searches for, or the slots of a sum."""
-    if now.opens_like_follow_up and own.intent == "document" == before.intent:
-        return replace(own, search_text=search)
+    if own.intent == "document" == before.intent:
+        if now.opens_like_follow_up:
+            return replace(own, search_text=search)
+        return replace(own, earlier_search=before.search_text)
     if now.opens_like_follow_up and own.intent in PRICE_INTENTS and before.intent in PRICE_INTENTS:
         return replace(own, slots=inherit(before.slots, now))
     return own
@@ -146,6 +152,8 @@ def _follows(before: Request, own: Request, now: Reading, search: str) -> Reques
     elif intent in PRICE_INTENTS or intent == "buy_price":
         now = replace(now, slots=counted(now, before.said, before.slots))
     slots = inherit(before.slots, now)
+    if intent == "price" and (now.slots.count or now.count_delta) and (slots.count or 1) > 1:
+        return replace(own, intent="cost", slots=slots, aspects=switched(before.aspects, has), decided_by="code")
     if intent == before.intent:
         aspects = switched(before.aspects, has)
         return replace(own, intent=intent, slots=slots, aspects=aspects, search_text=search, decided_by="code")
@@ -247,12 +255,18 @@ def _only_readings(s: Slots, has: frozenset[str], intent: str) -> list[tuple[str
         *((intended, holds and answerable) for intended, holds in _model_readings(s, has)),
         ("cost", "price" in has and _long(s) and bool(s.gpus or s.workloads) and intent in ("document", "memory")),
         ("document", "use" in has and "price" not in has and intent in PRICE_INTENTS),
+        (_price_kind(s, has, "price"), _rents(s, has) and intent == "document"),
         ("price", host and (intent == "memory" or (intent == "document" and bool(s.providers)))),
         ("document", {"buy", "rent"} <= has and not (s.gpus or s.money) and intent in PRICE_INTENTS),
         ("document", "ranking" in has and "price" not in has and intent in PRICE_INTENTS),
         ("document", intent == "buy_price" and "server" in has),
         ("document", intent in PRICE_INTENTS and "box" in has and not (s.providers or s.periods or s.count)),
     ]
+
+
+def _rents(s: Slots, has: frozenset[str]) -> bool:
+    """A card and a cloud named with a word about prices: what the rows hold, unless a reason or a use is asked for."""
+    return bool(s.gpus and s.providers) and "price" in has and not has & {"why", "use", "export", "training"}
 
 
 def _asks_history(s: Slots, has: frozenset[str]) -> bool:

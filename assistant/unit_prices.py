@@ -22,18 +22,20 @@ from knowledge.catalog import Offer
 from knowledge.hardware import Gpu
 from knowledge.names import normalise
 
+PRICED = frozenset({"price", "cheapest", "dearest", "break_even", "order"})
 UNIT_PRICED = PRICE_INTENTS | {"document", "memory", "choose", "speedup", "buy_price"}
 GIB = r"(?:gi?b|g(?![a-z])|吉)"
-MEMORY = rf"(?:每|一|1)\s*个?\s*{GIB}|(?:per|each|a)\s*{GIB}|/\s*{GIB}|(?:price|cost|cheapest|value)[^,.]{{0,30}}per {GIB}|(?:host )?memory (?:per|for (?:each|every|a)) (?:yuan|dollar|cny|usd)|每[元块]钱?[^,，]{{0,8}}内存"
+MEMORY = rf"(?:每|一|1)\s*个?\s*{GIB}|(?<![a-z])(?:per|each|a)\s*{GIB}|/\s*{GIB}|(?:price|cost|cheapest|value)[^,.]{{0,30}}per {GIB}|(?:host )?memory (?:per|for (?:each|every|a)) (?:yuan|dollar|cny|usd)|每[元块]钱?[^,，]{{0,8}}内存"
 VRAM = re.compile(
     rf"(?:每|一|1)\s*个?\s*{GIB}\s*的?显存|显存(?:单价|性价比)|per {GIB} (?:of )?(?:vram|gpu memory|video memory|graphics memory)|(?:vram|gpu memory)[^,.]{{0,12}}per (?:dollar|yuan|cny|usd)|每[元块]钱?[^,，]{{0,8}}显存",
     re.I,
 )
 CORE = re.compile(
-    r"每个?\s*(?:cpu\s*)?(?:核心?|线程|v?cpu)|(?:per|each|a)\s+(?:cpu[- ])?(?:core|vcpu)|/\s*(?:core|vcpu|核)", re.I
+    r"每个?\s*(?:cpu\s*)?(?:核心?|线程|v?cpu)|(?<![a-z])(?:per|each|a)\s+(?:cpu[- ])?(?:core|vcpu)|/\s*(?:core|vcpu|核)",
+    re.I,
 )
 FLOPS = re.compile(
-    r"t?flops?[^,.]{0,14}(?:per|for (?:the|each|every|my)) (?:dollar|yuan|cny|usd|money|buck|\$)|(?:per|each|a)\s+t?flops?|/\s*tflops?|每\s*(?:个\s*)?t?flops|每[元块](?:钱|美元)?[^,，]{0,10}(?:算力|t?flops)|算力(?:单价|性价比|价格比)|单位算力|每单位算力",
+    r"t?flops?[^,.]{0,14}(?:per|for (?:the|each|every|my)) (?:dollar|yuan|cny|usd|money|buck|\$)|(?<![a-z])(?:per|each|a)\s+t?flops?|/\s*tflops?|每\s*(?:个\s*)?t?flops|每[元块](?:钱|美元)?[^,，]{0,10}(?:算力|t?flops)|算力(?:单价|性价比|价格比)|单位算力|每单位算力",
     re.I,
 )
 
@@ -50,6 +52,9 @@ class _Unit:
 def per_unit(request: Request, book: Ledger) -> Finding | None:
     """The offers by price per unit, lowest first; None where the question asks for no such price."""
     unit = _asked(normalise(request.question))
+    priced = request.aspects & PRICED or request.intent in PRICE_INTENTS or FLOPS.search(request.question)
+    if not priced:  # "what does a core do"
+        return None
     if unit is None or request.slots.unknown or request.slots.price_per_hour or request.intent not in UNIT_PRICED:
         return None
     groups = comparable(request, select(request, book).offers, book)

@@ -52,6 +52,7 @@ class Author:
     """A model that says what the test wrote, in pieces; it keeps what it was asked."""
 
     name = "scripted"
+    calls_tools = False
 
     def __init__(self, *pieces: str, breaks_after: int | None = None):
         self._pieces, self._breaks_after = pieces, breaks_after

@@ -25,6 +25,8 @@ RIGHT = "张量核心专门做深度学习的矩阵运算 [1]。"
 class Correcting:
     """A model that says one thing at first and, sent back, another; it keeps what it was asked."""
 
+    calls_tools = False
+
     def __init__(self, first: str, *again: str, name: str = "scripted"):
         self.name, self._first, self._again = name, first, list(again)
         self.asked: list[tuple[str, int]] = []
@@ -38,6 +40,7 @@ class Small:
     """A model whose context holds so many characters of the user's message."""
 
     name = "scripted"
+    calls_tools = False
 
     def __init__(self, holds: int):
         self._holds = holds
