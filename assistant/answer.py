@@ -32,6 +32,7 @@ from assistant import (
     purchases,
     render,
     runs,
+    servers,
     serving,
     small_talk,
     specs,
@@ -218,7 +219,13 @@ def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | N
 
 def _by_words(request: Request, book: Ledger) -> Finding | None:
     """What the words alone settle, whatever the intent: a rate of exchange, a card only hinted at, figures of cards."""
-    looks = (conversion.rate_question, asking_back.which_card, specs.specs)
+    looks = (
+        conversion.rate_question,
+        asking_back.asked_about_nothing,
+        asking_back.which_card,
+        servers.servers,
+        specs.specs,
+    )
     return next((found for look in looks if (found := look(request, book))), None)
 
 

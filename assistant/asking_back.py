@@ -1,6 +1,7 @@
-"""Asks which card is meant where the words only hint at one: "那个T什么的卡", "那个国产卡", "the A-something card".
+"""Asks back what is meant: which card, where the words only hint at one ("那个T什么的卡"), and what a question that says
+nothing but its question word is about ("够吗", "how long will it take?").
 
-One question with the choices of the catalogue in it; it answers nothing else and takes no card for granted.
+One question with choices in it; it answers nothing else and takes no card for granted.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import re
 
 from assistant import render
-from assistant.evidence import Finding
+from assistant.evidence import Bilingual, Finding
 from assistant.ledger import Ledger
+from assistant.reading import Slots
 from assistant.understand import Request
 from knowledge.names import normalise
 
@@ -23,6 +25,44 @@ ASKS = re.compile(r"多少|价|租|买|显存|几|能|贵|便宜|price|cost|how 
 CHINESE_VENDORS = frozenset(
     {"Huawei", "Cambricon", "Hygon", "Moore Threads", "Biren", "Iluvatar", "MetaX", "Enflame", "Kunlunxin"}
 )
+# A whole message that only asks: nothing in it says about what. In the order of the choices that it is asked back with.
+BARE = tuple((re.compile(rf"(?:{zh})|(?:{en})", re.I), back) for zh, en, back in (
+    (r"(?:这样|这个|那个|它|这些|一张)?(?:还|真的|到底)?(?:够不够|够用?|行不行|行|放得下|装得下|跑得动|能跑|能行|能不能跑|可以)(?:了|用)?",
+     r"(?:is|will|would) (?:it|this|that|one|they|that one) (?:be )?(?:really )?(?:enough|sufficient|ok|okay|fit|work|do)|(?:does|will|would|can) (?:it|this|that) (?:really )?(?:fit|run|work|be enough)|enough",
+     Bilingual(zh="什么够不够？请说两样：用哪张卡、几张（例如 RTX 4090、A100），以及要做什么：运行、微调还是训练哪个模型。预算够不够的话，请说金额和要租的卡。",
+               en="Is what enough for what? Please tell me two things: which card and how many (such as an RTX 4090 or an A100), and what for: running, fine-tuning or training which model. Or, for a budget, the amount and the card to rent.")),
+    (r"(?:这个?|那个?|它)?(?:大概|大约|总共|一共)?(?:需要|得|要|花|跑|训)*(?:多久|多长时间|多少(?:时间|小时|天)|几天|几个?小时)",
+     r"how long (?:will|would|does|is|should) (?:it|this|that|they)(?: (?:take|be|need|going to take))?|how long|how (?:much|many) (?:time|hours|days)(?: (?:will|does|would) (?:it|this|that) (?:take|need))?",
+     Bilingual(zh="什么事要多久？请告诉我是微调、训练还是推理，用哪个模型、多少条数据（或多少 token）、哪张卡、几张。",
+               en="How long will what take? Please tell me whether it is fine-tuning, training or serving, and which model, how many rows (or tokens), which card and how many.")),
+    (r"(?:这个?|那个?|它|这张|那张)?(?:大概|大约|总共|一共)?(?:需要|要|得|卖|花)*(?:多少钱|什么价格?|啥价格?|价格|几块钱?|几多钱|贵不贵|贵)",
+     r"(?:and )?how much(?: (?:is|does|will|would) (?:it|this|that|one)(?: (?:cost|be))?)?|what(?:'s| is) the (?:price|cost)|what (?:does|will|would) (?:it|this|that) cost|(?:price|cost)|is (?:it|this|that) expensive",
+     Bilingual(zh="什么的价格？请告诉我是哪款 GPU（例如 T4、A100、RTX 4090），租还是买；租的话再说哪家云、几张、多久。",
+               en="The price of what? Please tell me which card (such as a T4, an A100 or an RTX 4090), and whether to rent or to buy it; if to rent, also which cloud, how many and for how long.")),
+    (r"(?:选|要|买|租|用)?(?:哪一?[个家款张种台](?:更?好|更?便宜|更?快|合适|划算)?|(?:那|这)[个家款张种]?(?:更)?(?:便宜|贵|快|好|大|小)(?:一?点|一?些)?的?|(?:便宜|快|好|大|小)(?:一?点|一?些)的)",
+     r"which(?: one| card| gpu)?(?: (?:is|should i|do i|would you)(?: (?:better|best|cheaper|faster|it|take|buy|rent|pick|choose|need|get|use))?)?|(?:what about )?(?:the|that) (?:cheaper|faster|bigger|smaller|better|other) one",
+     Bilingual(zh="你要在哪几个里面选？请告诉我是哪些卡（例如 T4 还是 A100）或哪几家云，以及看重什么：价格、速度还是显存。",
+               en="Which ones are you choosing between? Please tell me the cards (such as T4 or A100) or the clouds, and what matters: price, speed or memory.")),
+))  # fmt: skip
+AROUND = re.compile(
+    r"^[\s,，。.!！]*(?:(?:那么?|所以|请问|呃|嗯|so|ok|okay|well|and|then|but|hmm)[\s,，]+|请问|那么?(?![个家款张种]))*|(?:\s*(?:呢|吗|嘛|啊|呀|吧|了|please|then|exactly|[?？。.!！~～…]))+$",
+    re.I,
+)
+
+
+def asked_about_nothing(request: Request, book: Ledger) -> Finding | None:
+    """The question back where the whole message only asks, and no turn before it said about what."""
+    if (
+        request.search_text != request.question.strip()
+        and normalise(request.question).strip() != request.search_text.strip()
+    ):
+        return None  # a conversation stands behind it
+    if request.earlier_search or request.slots != Slots():
+        return None
+    words = AROUND.sub("", AROUND.sub("", normalise(request.question)))
+    return next(
+        (book.finding("needs_detail", back[book.language]) for asks, back in BARE if asks.fullmatch(words)), None
+    )
 
 
 def which_card(request: Request, book: Ledger) -> Finding | None:

@@ -35,7 +35,7 @@ WORDS: dict[str, str] = {
     "per_row": r"每条|每一条|平均一条|单条|每千条|per (?:row|sample|example|record)|a row\b|each (?:row|sample)",
     "training": r"训|train|微调|fine-?tun",
     "inference": r"推理|推断|inference|serving|serve",
-    "break_even": r"才(?:比|划算|合算|值)|划算|合算|beat|break.?even|worth it|pays? off|below what|不超过多少|up to what",
+    "break_even": r"才(?:比|划算|合算|值)|划算|合算|beat|break.?even|worth it|pays? off|below (?:what|which)|不超过多少|up to what",
     "server": r"服务器|机箱|整机|机架|整套|那套|\bbox\b|chassis|\bserver|\b\d ?u\b",
     "box": r"机箱|整机|那套|\bbox\b|chassis|\b\d ?u\b",
     "descending": r"从贵到便宜|由高到低|从高到低|从大到小|high(?:est)? to low|descending|(?:most expensive|dearest) first",

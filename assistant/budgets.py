@@ -5,6 +5,7 @@ Sums come from the calculators; prices from rows, or from the user where the use
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -18,8 +19,11 @@ from assistant.exchange import agreed_rate
 from assistant.ledger import Ledger
 from assistant.price_tables import per_hour
 from assistant.reading import Period
-from assistant.rental_terms import Rate, month_note, periods_for, rates_for, span, stop
+from assistant.rental_terms import Rate, discount_note, month_note, periods_for, rates_for, span, stop
 from assistant.understand import Request
+
+# "12,000 a month: how many hours is that": the time is asked for, a month only says how often the money is spent.
+HOURS_ASKED = re.compile(r"(?:多少|几)个?(?:小时|钟头|卡时|机时)|how many (?:gpu[- ]|card[- ]|machine[- ])?hours", re.I)
 
 
 def budget(request: Request, book: Ledger) -> Finding:
@@ -47,7 +51,9 @@ def budget(request: Request, book: Ledger) -> Finding:
         return book.finding("needs_detail", book.say(
             f"预算是{given}，而价格是{render.unit(rates[0].currency, 'zh')}；没有约定汇率不能换算。请给出汇率，或直接给{render.unit(rates[0].currency, 'zh')}预算。",
             f"The budget is in {s.money_currency} but the prices are in {rates[0].currency}, and without an agreed rate they are not converted. Please give an exchange rate or the budget in {rates[0].currency}."))  # fmt: skip
-    timeless = s.hours_per_day and not s.periods and "how_many" not in request.aspects  # "8 hours a day, for how long?"
+    timeless = (
+        s.hours_per_day and not s.periods and "how_many" not in request.aspects  # "8 hours a day, for how long?"
+    ) or (HOURS_ASKED.search(request.question) and "enough" not in request.aspects and len(s.periods) < 2)
     periods = [] if timeless else periods_for(request, book)
     if periods and "payback" not in request.aspects:
         return _cards_for(request, rates, periods[0], book, lead)
@@ -104,7 +110,7 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
         lead,
         intro + ("  \n" + "  \n".join(heads) if heads else ""),
         body,
-        " ".join(x for x in (note, month_note([period], book)) if x),
+        " ".join(x for x in (note, discount_note(request, rates[0], book), month_note([period], book)) if x),
     )
 
 
@@ -139,4 +145,4 @@ def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger, lead: str)
         heads = heads[:1]
     note = book.say("若这是买卡的价钱：租满上面的时长就等于卡价；未计电费、机房、服务器和残值。",
                     "If this is the price of buying the card: renting for that long costs as much as the card; power, hosting, the server and resale are left out.") if request.aspects & {"buy", "payback"} else ""  # fmt: skip
-    return book.finding("answered", lead, *heads, table, note)
+    return book.finding("answered", lead, *heads, table, discount_note(request, rates[0], book), note)

@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
+from assistant.aspects import WORDS
 from assistant.reading import Item, Period, Reading, Slots
 from assistant.workload import merged
 from knowledge.names import link
@@ -24,6 +25,10 @@ KEPT = ("gpus", "providers", "models", "methods", "workloads", "periods", "hours
         "parameters_b", "purchase_price", "purchase_currency", "purchase_per_card", "about")  # fmt: skip
 # What is said together and so replaced together: a new figure drops what belonged to the old one.
 TOGETHER = (("money", "money_currency", "money_high"), ("models", "parameters_b"), ("gpus", "forms"))
+CLAUSES = re.compile(r"[,，;；、。]|\b(?:and|but|while)\b|而且|同时|但是?")
+DOUBLED, HALVED = re.compile(WORDS["double"]), re.compile(WORDS["halve"])
+MACHINES = re.compile(r"张|卡|台|机器|服务器|实例|cards?\b|gpus?\b|machines?\b|nodes?\b|servers?\b|instances?\b", re.I)
+TIME = re.compile(r"时间|小时|时长|天数?|时数|hours?\b|time\b|days?\b|duration|weeks?\b|months?\b")
 SIZE = re.compile(r"\d+(?:\.\d+)?B\b", re.I)
 
 
@@ -73,9 +78,10 @@ def _kept(old: Slots, new: Slots) -> dict[str, object]:
 
 
 def _added(old: Slots, now: Reading) -> tuple[Item, ...]:
-    """ "再加两张 T4" to an order of other cards: the lines of both; nothing where it is more of the same."""
+    """ "再加两张 T4" to an order of other cards, or of another cloud: the lines of both; nothing where it is more of the same."""
     new = now.slots
-    if now.count_delta <= 0 or len(new.gpus) != 1 or not old.gpus or new.gpus == old.gpus:
+    elsewhere = len(new.providers) == len(old.providers) == 1 and new.providers != old.providers
+    if now.count_delta <= 0 or len(new.gpus) != 1 or not old.gpus or (new.gpus == old.gpus and not elsewhere):
         return ()
     provider = old.providers[0] if len(old.providers) == 1 else None
     before = old.items or (tuple(Item(old.count or 1, gpu, provider) for gpu in old.gpus) if len(old.gpus) == 1 else ())
@@ -103,9 +109,22 @@ def _scaled(slots: Slots, now: Reading) -> Slots:
     times = Decimal(2) if "double" in now.aspects else Decimal("0.5") if "halve" in now.aspects else None
     if times is None or now.slots.periods or now.slots.count:
         return slots
-    if "cards" in now.aspects:
+    if {"double", "halve"} <= now.aspects:
+        return _scaled_apart(slots, now.text)
+    if "cards" in now.aspects or MACHINES.search(now.text):
         return replace(slots, count=max(int((slots.count or 1) * times), 1))
     return replace(slots, periods=tuple(_longer(period, times) for period in slots.periods))
+
+
+def _scaled_apart(slots: Slots, text: str) -> Slots:
+    """ "Double the machines and halve the hours": each by the word of its own clause; as it was where one names neither."""
+    for clause in CLAUSES.split(text.lower()):
+        times = Decimal(2) if DOUBLED.search(clause) else Decimal("0.5") if HALVED.search(clause) else None
+        if times and MACHINES.search(clause):
+            slots = replace(slots, count=max(int((slots.count or 1) * times), 1))
+        elif times and TIME.search(clause):
+            slots = replace(slots, periods=tuple(_longer(period, times) for period in slots.periods))
+    return slots
 
 
 def _longer(period: Period, times: Decimal) -> Period:

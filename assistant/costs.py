@@ -18,6 +18,7 @@ from assistant.price_tables import per_hour
 from assistant.reading import Period
 from assistant.rental_terms import (
     Rate,
+    discount_note,
     dollars,
     gpus_in,
     in_hours,
@@ -222,7 +223,7 @@ def _standard_periods(request: Request, rates: Sequence[Rate], count: int, note:
 
 
 def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Period], book: Ledger) -> str:
-    own = book.say(f"用的是你给的价格 {render.amount(rate.price, rate.currency, 'zh', 'hour')}，不是表里的价格。", f"Uses your price of {render.amount(rate.price, rate.currency, 'en', 'hour')}, not a row of the table.") if not rate.mark else ""  # fmt: skip
+    own = book.say(f"用的是你给的价格 {render.amount(rate.list_price or rate.price, rate.currency, 'zh', 'hour')}，不是表里的价格。", f"Uses your price of {render.amount(rate.list_price or rate.price, rate.currency, 'en', 'hour')}, not a row of the table.") if not rate.mark else ""  # fmt: skip
     claimed = request.slots.price_per_hour if rate.mark else None
     ignored = (
         book.say(
@@ -252,6 +253,7 @@ def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Peri
             if rate.mark
             else "",
             note,
+            discount_note(request, rate, book),
             price_tables.form_note(request, price_selection.offers_for(request, book), book) if rate.mark else "",
             own,
             ignored,

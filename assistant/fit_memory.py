@@ -7,7 +7,7 @@ served_model.py chose and the answer names.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -36,12 +36,13 @@ from assistant.shape_rows import model_shape
 from assistant.training_subject import CardAsked, bare_card, of_row
 from assistant.understand import Request
 from assistant.workload import Workload
-from knowledge.hardware import Model
+from knowledge.hardware import BILLION, Model
 
 LADDER = ("Qwen2.5-0.5B", "Qwen2.5-1.5B", "Qwen2.5-3B", "Qwen2.5-7B", "Qwen2.5-14B", "Qwen2.5-32B", "Qwen2.5-72B")
 # The weights themselves are asked for, not what running them takes.
 WEIGHTS = re.compile(r"权重(?!.{0,8}(?:和|加|、|\+)\s*(?:kv|缓存|激活)).{0,12}(?:多大|多少|大小|几个?\s*g|占|体积)|(?:多大|多少|大小)的?权重|(?:checkpoint|模型文件|权重文件|weight file|model file)s?.{0,12}(?:多大|size|大小|big|large)"
                      r"|(?<![a-z])weights?(?![a-z]).{0,30}(?:size|big|large|how much|gb|gib)|(?:size|how big|how large|how much).{0,30}(?<![a-z])weights?(?![a-z])|^(?:the )?weights? of", re.I)  # fmt: skip
+MOST_BILLIONS = 20_000  # parameters; more than any number of cards in a question holds
 CARD_SIZES_GB = (Decimal(24), Decimal(48), Decimal(80))
 
 
@@ -135,6 +136,7 @@ def largest_answer(request: Request, cards: Sequence[CardAsked], book: Ledger) -
                 )
                 continue
             model, use, given = best
+            most = _most_billions(given, book)
             out, weights = (
                 book.compute("inference_fit", **given).outputs,
                 book.compute("model_weights", **model.arguments, precision=precision),
@@ -142,18 +144,38 @@ def largest_answer(request: Request, cards: Sequence[CardAsked], book: Ledger) -
             notes = taken_notes(model, use, book)
             heads.append(
                 book.say(
-                    f"**{who} {precision}：最大到 {model.label} 这一档**",
-                    f"**{who}, {precision}: up to the class of {model.label}**",
+                    f"**{who} {precision}：最大到 {model.label} 这一档**（只算权重和运行时开销，不留 KV 缓存，上限约 {most}B）",
+                    f"**{who}, {precision}: up to the class of {model.label}** (weights and runtime overhead alone, no room for a KV cache, at most about {most}B)",
                 )
             )
             rows.append([cards_cell(count, card.label, book), precision, model.label, both(weights.outputs["total_gib"], weights.outputs["total_gb"], book),
                          span(out["need_low_gib"], out["need_high_gib"]), f"{gib(out['usable_gib'])} GiB"])  # fmt: skip
+    marks = "".join(dict.fromkeys(book.cite_gpu(card.gpu) for card in cards if card.gpu))
+    if heads and marks:
+        heads[-1] += marks if book.language == "zh" else f" {marks}"
     headings = [book.say("卡", "Card"), book.say("精度", "Precision"), book.say("模型", "Model"), book.say("权重", "Weights"),
                 book.say("每卡需要", "Need per card"), book.say("每卡可用", "Usable per card")]  # fmt: skip
     ladder = book.say("按 Qwen2.5 系列从小到大逐个试", "the Qwen2.5 family is tried from small to large")
     return book.finding(
         "answered", "  \n".join(heads), render.table(headings, rows) if rows else "", notes_list([ladder, *notes], book)
     )
+
+
+def _most_billions(given: Mapping[str, object], book: Ledger) -> int:
+    """The most whole billions of parameters whose weights and overhead surely fit, kept as a call."""
+    bare = {name: value for name, value in given.items() if name not in ("model", "parameters")} | {
+        "context_tokens": None
+    }
+
+    def fits(billions: int) -> bool:
+        return tools.calculate("inference_fit", **bare, parameters=billions * BILLION).outputs["verdict"] == "fits"
+
+    low, high = 0, MOST_BILLIONS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    book.compute("inference_fit", **bare, parameters=max(low, 1) * BILLION)
+    return low
 
 
 def _of_ladder(name: str, book: Ledger) -> Served:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from assistant import render
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
+from assistant.kind_words import trained_from_scratch
 from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.catalog import MemoryAdvice
@@ -39,7 +40,9 @@ def memory(request: Request, book: Ledger) -> Finding | None:
 def workloads(request: Request) -> list[str]:
     """Keys of the recommendation table that the names in the question mean; running is meant where training is not said."""
     table = TRAINING if "training" in request.aspects else RUNNING
-    return [*request.slots.workloads, *(table[model] for model in request.slots.models if model in table)]
+    bare = trained_from_scratch(request.slots)  # "train a 65B from scratch" names no model
+    models = (*request.slots.models, bare) if bare else request.slots.models
+    return [*request.slots.workloads, *(table[model] for model in models if model in table)]
 
 
 def _only_training(request: Request, book: Ledger) -> Finding | None:

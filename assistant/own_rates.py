@@ -1,4 +1,4 @@
-"""Answers about prices that the reader states and no card is named for: over a time, per hour of a monthly price, two compared.
+"""Answers about prices that the reader states: over a time, per hour of a monthly price, two compared, an hour of owning.
 
 Arithmetic on the reader's figures; no row of the price tables is used.
 """
@@ -16,6 +16,7 @@ from assistant.ledger import Ledger
 from assistant.quantity import Quantity
 from assistant.reading import read
 from assistant.rental_terms import in_hours, month_note, periods_for, span, standard
+from assistant.stated_deal import EACH
 from assistant.understand import PRICE_INTENTS, Request
 
 HOURLY_ASKED = re.compile(
@@ -25,6 +26,17 @@ HOURLY_ASKED = re.compile(
 LONG = ("day", "week", "month", "quarter", "year")
 LIKE = 10  # a price is less than so many times the other; more is a sum of money
 APART = re.compile(r"差|省|贵|便宜|多花|少花|difference|save|cheaper|dearer|more|less|gap|versus|\bvs\b", re.I)
+
+LEAST_MACHINE_PRICE = 1000
+OWNED = re.compile(
+    r"自有|自建|自购|买|购|摊|折旧|(?<![a-z])(?:own(?:ed|ing)?|bought|buy|purchas\w*|depreciat\w*|amorti[sz]\w*|straight.line)",
+    re.I,
+)
+RENTED = re.compile(r"租|(?<![a-z])rent|残值|转卖|residual|resale|salvage", re.I)
+AN_HOUR = re.compile(
+    r"(?:每|一|1)\s*个?(?:卡时|小时|钟头|GPU\s*时)|卡时|小时成本|hourly|(?:per|an|each|a) (?:gpu[- ]|card[- ])?hour|/\s*(?:gpu-?)?h(?:our|r)?(?![a-z])",
+    re.I,
+)
 
 
 def own_rate(request: Request, book: Ledger) -> Finding | None:
@@ -56,6 +68,47 @@ def own_rate(request: Request, book: Ledger) -> Finding | None:
     if not rates and len(amounts) == 1 and HOURLY_ASKED.search(found.text):
         return _per_hour(request, amounts[0], book)
     return None
+
+
+def owned_hour(request: Request, book: Ledger) -> Finding | None:
+    """What an hour of a machine's cards costs over the years it is written off in; None where price or years are not said."""
+    s, found = request.slots, read(request.question)
+    if not (OWNED.search(found.text) and AN_HOUR.search(found.text)) or RENTED.search(found.text) or s.models:
+        return None
+    prices = [
+        q
+        for q in found.quantities
+        if (q.kind == "money" or (q.kind == "bare" and not q.unit)) and q.value >= LEAST_MACHINE_PRICE
+    ]
+    years = next((p.value for p in s.periods if p.unit == "year"), s.workload.horizon_years)
+    if len(prices) != 1 or not years or s.price_per_hour:
+        return None
+    price, cards, share = prices[0], s.count or 1, s.workload.utilisation or Decimal(1)
+    currency = price.currency or ("CNY" if book.language == "zh" else "USD")
+    each = EACH.search(found.text[max(0, price.start - 12) : price.start]) or EACH.match(
+        found.text[price.end :].lstrip()
+    )
+    cost = price.value * cards if each else price.value
+    hours = book.compute(
+        "period_hours", value=years, unit="year", hours_per_day=(s.hours_per_day or Decimal(24)) * share
+    )
+    result = book.compute("price_per_gpu_hour", total_cost=cost, gpus=cards, hours=hours.value, currency=currency)
+    shown = render.amount(result.value.quantize(Decimal("0.0001")), currency, book.language, "hour")
+    head = book.say(f"**每张卡每小时的购置成本：{shown}**", f"**Each card costs {shown} of the purchase**")
+    idle = (
+        book.say("没说利用率，按全天满负荷；", "utilisation is not said: always in use; ")
+        if share == 1 and not s.hours_per_day
+        else ""
+    )
+    note = book.say(
+        f"按直线法摊销，残值为零；{idle}只算购置价，未计电费、机房、网络和运维。",
+        f"Straight line down to nothing; {idle}the purchase alone: power, hosting, network and staff are left out.",
+    )
+    formulas = [calculation.formula for calculation in (hours, result)]
+    if book.language == "zh":
+        formulas = [formula.replace(" year ×", " 年 ×").replace("GPU-h", "卡时") for formula in formulas]
+    lines = [render.formula(formula, book.language) for formula in formulas]
+    return book.finding("answered", "  \n".join([head, *lines]), note)
 
 
 def _per_hour(request: Request, paid: Quantity, book: Ledger) -> Finding | None:

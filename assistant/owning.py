@@ -214,6 +214,7 @@ def _compared(request: Request, deal: Deal, book: Ledger) -> Finding:
     first = results[0]
     return book.finding(
         "answered", _verdict(request, deal, results, book), _break_even(deal, first, book), _table(deal, results, book),
+        working_hours.year_rents(request, deal.cards, [(rent.label, rent.per_gpu_hour) for rent in deal.rents], deal.currency, book),
         _parts(deal, first, book), render.formula(_worded(first.formula, book), book.language), _moved(given, deal, first, book),
         render.bullets([*notes, *_taken(request, deal, first, book)]),
     )  # fmt: skip

@@ -89,6 +89,9 @@ def _stated(request: Request) -> _Own | None:
             own, monthly = own or q, per_month
         elif per_hour:
             rent = rent or q
+    earlier = request.slots.purchase_price
+    if purchase is None and earlier:  # the price was said in an earlier turn
+        purchase = Quantity("money", earlier, "", "", 0, 0, currency=request.slots.purchase_currency)  # type: ignore[arg-type]
     currencies = {q.currency for q in (purchase, rent, own) if q and q.currency}
     if purchase is None or len(currencies) > 1:
         return None

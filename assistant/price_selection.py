@@ -11,6 +11,7 @@ from datetime import date
 
 from assistant.ledger import Ledger
 from assistant.price_tables import in_currencies
+from assistant.stated_deal import paid_share
 from assistant.understand import Request
 from knowledge.catalog import Offer, newest
 from knowledge.offers import OfferFilter
@@ -33,7 +34,7 @@ class Selection:
 def select(request: Request, book: Ledger) -> Selection:
     """Offers of the named GPUs and providers under the terms asked for, or on demand where no row has those terms."""
     unmet = {aspect for aspect in ("plan", "spot", "stock", "dollars") if aspect in request.aspects}
-    if "plan" in unmet and monthly_offers(request, book):
+    if "plan" in unmet and (paid_share(request.question) or monthly_offers(request, book)):  # the reader's own discount
         unmet.discard("plan")
     currency = "USD" if "dollars" in unmet else None
     models = ("spot",) if "spot" in unmet else ("on-demand",)

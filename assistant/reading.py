@@ -17,7 +17,7 @@ from assistant.impossible import impossible
 from assistant.numerals import ONES
 from assistant.pointing_words import RETURN, points, without_pointing
 from assistant.quantities import Quantity, parse_quantities
-from assistant.stated_deal import stated_deal, with_budget
+from assistant.stated_deal import stated_deal, with_budget, with_standby
 from assistant.workload import Workload, asks_of, read_workload
 from knowledge.instances import find_instances
 from knowledge.names import Link, link, normalise
@@ -124,7 +124,7 @@ def read(text: str) -> Reading:
     quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in link(text)]))
     said = read_workload(text, quantities, [(item.start, item.end) for item in link(text)])
     quantities = quantities or _only_number(text)
-    ordered = with_budget(text, _stated(text, said.beside(quantities)))
+    ordered = with_standby(text, with_budget(text, _stated(text, said.beside(quantities))))
     own = stated_deal(text, ordered)
     slots, delta = _slots(links, [q for q in ordered if q not in (own.price, own.rent)])
     if own.price:

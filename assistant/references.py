@@ -6,6 +6,7 @@ names that it points at. It decides no intent, looks no row up and makes no name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
@@ -14,6 +15,9 @@ from assistant.pointing_words import CHOOSING, CLOUD_CHOSEN, ONE, ORDINALS, RETU
 from assistant.reading import Reading, Slots
 
 UNRELATED = frozenset({"smalltalk", "off_topic", "manipulation", "forecast"})
+OR_ANOTHER = re.compile(
+    r"[这那该]张?卡.{0,40}(?:还是|或者|要不要|得租|该租)|\b(?:this|that|my) (?:card|gpu)\b.{0,60}\bor\b", re.I
+)
 DIMENSIONS = ("gpus", "providers", "models")  # what a turn can point at, first come first
 
 
@@ -68,9 +72,18 @@ def pointed(now: Reading, before: Earlier | None, history: Sequence[Earlier]) ->
         wanted = ("providers",) if CLOUD_CHOSEN.search(now.text) else DIMENSIONS
         if several := _several(before, history, wanted):
             return replace(now, slots=_naming(now.slots, several))
+    now = _beside_the_card(now, before)
     if not now.leans and (ONE.search(now.text) or SEVERAL.search(now.text)):  # a turn that leans inherits anyway
         return replace(now, slots=_filled(now, before.slots))
     return now
+
+
+def _beside_the_card(now: Reading, before: Earlier) -> Reading:
+    """ "Is that card ok or should I rent an A100?" is about both cards."""
+    s, had = now.slots, before.slots.gpus
+    if not OR_ANOTHER.search(now.text) or len(had) != 1 or not s.gpus or had[0] in s.gpus:
+        return now
+    return replace(now, slots=replace(s, gpus=(*had, *s.gpus)))
 
 
 def _ordinal(at: int, before: Earlier, history: Sequence[Earlier]) -> dict[str, object]:
@@ -100,14 +113,24 @@ def _several(
 def _turn_by_turn(name: str, history: Sequence[Earlier]) -> list[str]:
     """One value a turn, oldest first, as long as each turn put another of the kind in the place of the last."""
     found: list[str] = []
-    for request in _latest_first(history):
+    latest = list(_latest_first(history))
+    for at, request in enumerate(latest):
         values = _values(request.slots, name)
         if len(values) != 1:
             break
         found.append(values[0])
         if not _values(request.said, name):
             continue
-        others = [other for other in DIMENSIONS if other != name and _values(request.said, other)]
+        earlier = (
+            latest[at + 1].slots if at + 1 < len(latest) else None
+        )  # 腾讯 A100 呢 after 火山 A100 says the card again
+        others = [
+            other
+            for other in DIMENSIONS
+            if other != name
+            and _values(request.said, other)
+            and not (earlier and _values(earlier, other) == _values(request.said, other))
+        ]
         if others and found:
             break  # a question of its own began here
     return found[::-1]
@@ -132,6 +155,8 @@ def _filled(now: Reading, before: Slots) -> Slots:
     kept: dict[str, object] = {}
     if not (s.gpus or s.instances):
         kept |= {"gpus": before.gpus, "forms": before.forms, "memory_gb": s.memory_gb or before.memory_gb}
+        if before.purchase_price and not s.purchase_price:
+            kept |= {"purchase_price": before.purchase_price, "purchase_currency": before.purchase_currency}
     if not (s.models or s.parameters_b) and not (before.gpus and not s.gpus and "price" in now.aspects):
         kept |= {"models": before.models, "parameters_b": before.parameters_b}
     return s if s.unknown else replace(s, **kept)  # type: ignore[arg-type]

@@ -14,7 +14,9 @@ from assistant.calculator import rental
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
+from assistant.quantity import MONTH_DAYS
 from assistant.reading import Period
+from assistant.stated_deal import paid_share
 from assistant.understand import Request
 from assistant.working_hours import working_time
 from knowledge.catalog import Offer
@@ -31,6 +33,7 @@ class Rate:
     mark: str
     gpus_per_instance: int = 1
     dated: bool = False
+    list_price: Decimal | None = None
 
     @property
     def price_per_gpu(self) -> Decimal:
@@ -53,7 +56,33 @@ def stop(request: Request, book: Ledger, *, need_gpu: bool = True) -> Finding | 
 
 
 def rates_for(request: Request, book: Ledger) -> list[Rate]:
-    """The user's own price if he gave one, else the rows, cheapest first; of named clouds also those in another currency."""
+    """The user's own price if he gave one, else the rows, cheapest first; of named clouds also those in another currency.
+
+    Each is what is paid after a discount that the user states.
+    """
+    share = paid_share(request.question)
+    return [_discounted(rate, share, book) if share else rate for rate in _undiscounted(request, book)]
+
+
+def _discounted(rate: Rate, share: Decimal, book: Ledger) -> Rate:
+    result = book.compute("discounted_price", list_price=rate.price, paid_share=share, currency=rate.currency)
+    return replace(rate, price=result.value, list_price=rate.price)
+
+
+def discount_note(request: Request, rate: Rate, book: Ledger) -> str:
+    """That a discount is the user's, and what the listed price comes to with it; "" without one."""
+    share = paid_share(request.question)
+    if not share or rate.list_price is None:
+        return ""
+    unit = render.unit(rate.currency, book.language)
+    listed, paid = number(rate.list_price), number(rate.price)
+    return book.say(
+        f"折扣是你说的，价格表里没有：原价 {listed} {unit}/小时 × {number(share)} = {paid} {unit}/小时。",
+        f"The discount is yours, no row states it: the price of {listed} {unit}/hour × {number(share)} = {paid} {unit}/hour.",
+    )
+
+
+def _undiscounted(request: Request, book: Ledger) -> list[Rate]:
     s, lang = request.slots, book.language
     if s.price_per_hour and (not s.providers or "mine" in request.aspects):
         gpu = s.gpus[0] if s.gpus else "GPU"
@@ -84,9 +113,10 @@ def dollars(request: Request, rates: Sequence[Rate], book: Ledger) -> list[Rate]
     if not found:
         return []
     offer = found[0]
-    mark = book.cite_offers([offer])
+    mark, share = book.cite_offers([offer]), paid_share(request.question)
     label = render.name("provider", offer.provider, book.language)
-    return [Rate(label, _card(offer, book), offer.price, "USD", mark, offer.gpu_count, bool(offer.as_of))]
+    rate = Rate(label, _card(offer, book), offer.price, "USD", mark, offer.gpu_count, bool(offer.as_of))
+    return [_discounted(rate, share, book) if share else rate]
 
 
 def _card(offer: Offer, book: Ledger) -> str:
@@ -107,7 +137,9 @@ def periods_for(request: Request, book: Ledger) -> list[Period]:
         days = Decimal(result.outputs["days"])
         return [Period(result.value, days, "day", "")]
     per_day = s.hours_per_day or Decimal(24)
-    said = list(s.periods)
+    said = list({(period.hours, period.unit): period for period in s.periods}.values())  # 一个季度13周 is one time
+    if any(period.unit == "day" and period.value in MONTH_DAYS for period in said):  # "monthly (30 days)" is 30 days
+        said = [period for period in said if period.unit != "month" or period.value != 1]
     if not said and s.hours_per_day:
         said = [standard("month" if per_day == 24 and s.money else "day")]
     return [in_hours(period, per_day, book) for period in said]

@@ -19,7 +19,7 @@ from knowledge.names import normalise
 ASKED = re.compile(r"replica|copies|instances?\b|副本|实例|几[张台个块]|多少[张台个块]|how many", re.I)
 RATE = re.compile(
     r"(\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:output |generated )?(?:tokens?|toks?|词元)\s*(?:/|per|每|a|each)\s*(?:s(?:ec(?:ond)?)?|秒)|(?:tps|t/s)\b|qps\b|rps\b|"
-    r"(?:requests?|reqs?|请求|个请求)\s*(?:/|per|每|a)\s*(?:s(?:ec(?:ond)?)?|秒))|每秒\s*(\d[\d,]*(?:\.\d+)?)\s*(?:个)?\s*(?P<unit2>tokens?|词元|请求)",
+    r"(?:requests?|reqs?|请求|个请求)\s*(?:/|per|每|a)\s*(?:s(?:ec(?:ond)?)?|秒))|每秒钟?\s*(?:要|需要?|得|能|可以?|大?约|实测|输出|生成|处理|产出|吐出?|出|跑|扛|达到?|有|是|为){0,4}\s*(\d[\d,]*(?:\.\d+)?)\s*(?:个|次)?\s*(?P<unit2>tokens?|词元|请求)",
     re.I,
 )
 OF_COPY = re.compile(
@@ -32,7 +32,8 @@ OF_USER = re.compile(
 NO_COPY_BEHIND = re.compile(r"[,，;；。?？]|\.(?!\d)|\band\b", re.I)
 SPARE = re.compile(r"n\s*\+\s*(\d)", re.I)
 BACKUP = re.compile(
-    r"留一[个台张]备|一[个台]备用|备一[个台]|one spare|a spare|one (?:for )?(?:backup|standby)|冗余一[个台]", re.I
+    r"[留备][一1][个台张份]|[一1][个台份]?(?:做|当|作)?(?:备用|备份|备机|冗余)|one spare|a spare|(?:one|1) (?:more )?(?:(?:for|as|on) )?(?:an? )?(?:backup|stand-?by|spare)|冗余[一1][个台份]",
+    re.I,
 )
 LOAD = re.compile(
     r"(\d{1,2}(?:\.\d+)?)\s*%\s*(?:的)?(?:利用率|负载|水位|load|utili[sz]ation|busy|headroom)|(?:利用率|负载|水位|load|utili[sz]ation)\D{0,6}(\d{1,2}(?:\.\d+)?)\s*%",

@@ -28,6 +28,9 @@ ALL_RUNS = re.compile(rf"{TOGETHER.pattern}|所有|全部|\ball\b|every|eight|[�
 FAMILY = re.compile(
     r"chatglm[- ]?(?:[a-z-]+ ){0,3}(?:runs|experiments|tests|trainings|jobs|times)|chatglm.{0,6}(?:[几八8] ?[次组个]|所有|全部|系列|各)|(?:所有|全部|[八8] ?[次组个]).{0,4}chatglm"
 )
+IS_OK = re.compile(
+    r"够|行不行|行吗|可以吗|能不能|能行|还是(?:要|得|该)?租|\bok(?:ay)?\b|enough|suffic|\bgood\b|\bor (?:should|do|must) (?:i|we) (?:rent|buy|need)|\bcan\b"
+)
 MONEY = re.compile(
     r"价|钱|元|块钱|多少块|几块|费用|成本|花费|收费|预算|贵|便宜|price|\bcosts?\b|\bpay|charg|cheap|expensive|money|budget|\bfees?\b"
 )
@@ -48,6 +51,9 @@ def training_time(request: Request, book: Ledger) -> Finding:
         return refusal
     s = request.slots
     known = {run.rows for run in book.catalog.training_runs}
+    if _asks_which_card(request):
+        runs = book.catalog.find_runs(_models(request), (), s.methods[:1])
+        return book.finding("answered", _card_is_enough(request, runs, book, book.cite_runs(runs)), _note(runs, book))
     wanted = _rows(request, known)
     if wanted - known:
         return _estimates(request, sorted(wanted - known)[-MOST_ESTIMATES:], book)
@@ -71,7 +77,7 @@ def _not_measured(request: Request, book: Ledger) -> Finding | None:
     s = request.slots
     measured = list(dict.fromkeys(run.model for run in book.catalog.training_runs))
     models = [m for m in s.models if m not in measured] + [u for u in s.unknown if MODEL_NAME.search(u)]
-    cards = [render.name("gpu", g, book.language) for g in s.gpus if g != "RTX 4090"]
+    cards = [] if _asks_which_card(request) else _other_cards(request, book)
     cards += [u for u in s.unknown if not MODEL_NAME.search(u)]
     if not (models or cards or s.models):
         models = OTHER_MODEL.findall(request.question)
@@ -89,6 +95,27 @@ def _not_measured(request: Request, book: Ledger) -> Finding | None:
         f"No training time is known for the {names}: all times of the table were measured on an RTX 4090 and do not carry over {mark}."))  # fmt: skip
 
 
+def _other_cards(request: Request, book: Ledger) -> list[str]:
+    """Cards of the question that no run was measured on."""
+    return [render.name("gpu", gpu, book.language) for gpu in request.slots.gpus if gpu != "RTX 4090"]
+
+
+def _asks_which_card(request: Request) -> bool:
+    """ "Is my 4090 ok for LoRA on ChatGLM2 or should I rent an A100?": the runs show that it is."""
+    return (
+        "RTX 4090" in request.slots.gpus and len(request.slots.gpus) > 1 and IS_OK.search(request.question) is not None
+    )
+
+
+def _card_is_enough(request: Request, runs: Sequence[TrainingRun], book: Ledger, mark: str) -> str:
+    """That the measured card does it, and that nothing is known of the other's time."""
+    run, names = max(runs, key=lambda r: r.rows), render.joined(_other_cards(request, book), book.language)
+    small = min(runs, key=lambda r: r.rows)
+    return book.say(
+        f"**够，RTX 4090 就能做，不必为此租 {names}**：{_label(small, book)} 在 RTX 4090 上实测 {small.duration}，{run.rows:,} 条 {run.duration}{mark}。没有 {names} 上的训练时长，快多少无从比较。",
+        f"**Yes, the RTX 4090 is enough; there is no need to rent {names} for it**: {_label(small, book)} took {small.duration} on an RTX 4090, {run.rows:,} rows {run.duration} {mark}. No training time is known for {names}, so how much faster it would be cannot be told.")  # fmt: skip
+
+
 def _models(request: Request) -> tuple[str, ...]:
     """The models meant; "the ChatGLM runs" of a question about extremes, sums or all of them are those of both models."""
     models = request.slots.models
@@ -104,8 +131,11 @@ def _single_rows(request: Request) -> set[int]:
 def _rows(request: Request, known: set[int]) -> set[int]:
     """Row counts asked for; "the large data set" is the larger of the two measured."""
     sizes = set(request.slots.rows) - _single_rows(request)
+    bare = {k for k in known if re.search(rf"(?<![\d.]){k}(?![\d.]?\d)", request.question.replace(",", ""))}
     if request.aspects & {"ratio", "difference"}:  # "from 9999 to 39333 rows" names both
-        sizes |= {k for k in known if re.search(rf"(?<!\d){k}(?!\d)", request.question.replace(",", ""))}
+        sizes |= bare
+    elif bare and not request.said.rows:  # "and with lora on 9999?": the rows of a run, whatever was asked before
+        sizes = bare
     if sizes:
         return {min(known, key=lambda k: abs(k - r)) if any(abs(k - r) <= k / 500 for k in known) else r for r in sizes}
     if {"large_data", "small_data"} <= request.aspects:

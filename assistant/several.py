@@ -39,6 +39,8 @@ ASKS = re.compile(
     r"\b(?:how|what|which|why)\b|^\W*(?:(?:and|also|then|so|but)\W+)*(?:can|could|does|do|is|are|will|would|should|compare|list)\b",
     re.I,
 )
+# "How many days and how much to train ..." is one question: its first half is about nothing yet.
+SUBJECT = re.compile(r"\d|[A-Z]{2,}|[A-Z]\w*[A-Z]|[\u4e00-\u9fff]")
 OPENS = re.compile(r"^\W*(?:另外|还有|以及|顺便(?:问(?:一下|下)?)?|and also|also|and|by the way)\W*", re.I)
 MARK = re.compile(r"\[(\d{1,3})\]")
 KINDS = {
@@ -122,7 +124,7 @@ def _at_joins(piece: str) -> list[str]:
     for pattern in (JOINS, CLAUSE):
         for match in pattern.finditer(piece):
             before, after = piece[: match.start()], piece[match.end() :]
-            if _asks_in_words(before) and _asks_in_words(after):
+            if _asks_in_words(before) and SUBJECT.search(before) and _asks_in_words(after):
                 return [before, *_at_joins(after)]
     return [piece]
 

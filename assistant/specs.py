@@ -38,7 +38,8 @@ LAUNCH = re.compile(
     r"发售价|首发价|发布价|发布时的?价格?|官方(?:定|售|指导|建议)价|建议零售价|launch price|price at launch|msrp"
 )
 OTHER_QUESTION = re.compile(
-    r"为什么|为何|原因|怎么来|由来|什么意思|有什么用|干什么|做什么|解释|\bwhy\b|\bmean\b|explain|used for"
+    r"为什么|为何|原因|怎么来|由来|什么意思|有什么用|干什么|做什么|解释|\bwhy\b|\bmean\b|explain|used for|"
+    r"[最多][大高]的?(?:能|可以|可)?.{0,8}模型|(?:biggest|largest|max(?:imum)?|how (?:big|large)) .{0,12}\b(?:model|llm)"  # what it holds, no figure of its own
 )
 FEW_COLUMNS = 3
 # What a note of a row speaks of; one that speaks of none of these concerns every answer.

@@ -100,7 +100,7 @@ def _break_even(request: Request, rows: Sequence[Speedup], book: Ledger) -> list
     return [
         "  \n".join(lines),
         book.say(
-            "这是盈亏平衡价，不是 H100 的报价；知识库里没有 H100 的租用时价。",
-            "These are break-even prices, not offers; no hourly H100 rent is known.",
+            "这是盈亏平衡价，不是 H100 的报价；表里的 H100 租价可以另问。",
+            "These are break-even prices, not offers; ask for the H100 rents on file as well.",
         ),
     ]

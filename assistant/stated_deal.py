@@ -1,4 +1,4 @@
-"""The user's own purchase price and rent in a question about buying or renting, told apart by the words before them."""
+"""What the user states of a deal: a purchase price beside a rent, a discount, machines that stand by; told apart by words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from assistant.workload_words import OWNS
 
 MOST_RENT = 1000  # of a GPU hour; more is a purchase price
 LEAST_BUDGET = 500
+LEAST_CARD_PRICE = 1000
+MOST_STANDBY = 64
 LIMITED = re.compile(
     r"(?:不超过?|别超过?|低于|少于|不到|控制在|最多|上限|每[个]?月|每年|每天|预算|手[里头]有|total of|at most|no(?:t)? more than|up to|under|below|per month|a month|monthly)\s*(?:是|为|of|:|：)?\s*$"
 )
 LIMIT_BEHIND = re.compile(
     r"\s*(?:左右|上下)?\s*(?:以内|以下|之内|的?预算|[一每/]个?[月年]|per (?:month|year)|a (?:month|year)|in all|in total|能租|够租|可以租)"
 )
+WANTED = re.compile(
+    r"(?:想|要|打算|准备|考虑|计划)(?:自己)?买[^,，。;；?？预]{0,24}[,，]?\s*(?:要|价格?|报价|卖|是|大概|差不多)?\s*$|(?<![a-z])(?:want|plan|going|thinking)[^,.?]{0,12} (?:to buy|of buying|buying) [^.?]{0,30}(?:for|at|costs?|priced at|is|,)\s*[$¥]?$"
+)
+ENDS = re.compile(r"\s*(?:元|块钱?|左右|一张|每张|each)?\s*[。.！!]?\s*")
 # What may stand behind an amount without a unit; anything else is what is counted.
 FREE = re.compile(
     r"\s*(?:$|[，,。.;；?？!！)）]|左右|上下|以内|以下|之内|内|的?预算|[一每/]个?[月年天周]|per |a |in (?:all|total)|total|over |for |to |能|够|可以|租|买)"
@@ -29,6 +35,32 @@ RENTED = re.compile(r"租金|租价|租|(?<![a-z])rent(?:al|ing|ed)?(?![a-z])")
 EACH = re.compile(
     r"每[张块卡]|一[张块]|单卡|单价|卡价|(?<![a-z])(?:each|per (?:card|gpu)|apiece|a card)(?![a-z])|/\s*(?:card|gpu|张|卡)"
 )
+# 打 85 折 pays 0.85 of the price, 打八折 0.8; "20% off" pays 0.8. 折合, 折算 and 折旧 are other words.
+ZH_DIGITS = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+OFF_ZH = re.compile(
+    r"(?P<digits>\d{1,2}(?:\.\d{1,2})?|[一二两三四五六七八九]{1,2})\s*折(?![合算旧叠线损])|(?P<half>打?[对半]折|半价)"
+)
+OFF_EN = re.compile(
+    r"(\d{1,2}(?:\.\d+)?)\s*(?:%|percent|per cent)\s*(?:off(?![- ]?peak)(?![a-z])|(?:price )?(?:discount|reduction|rebate))|"
+    r"(?:discount|rebate)(?: of| is|:)?\s*(\d{1,2}(?:\.\d+)?)\s*(?:%|percent)|(?<![a-z])(?P<half>half (?:off|(?:the )?price))",
+    re.I,
+)
+OFF_ZH_PERCENT = re.compile(r"(?:优惠|折扣|减免|立减|降价?)\s*(?:了|是|为)?\s*(\d{1,2}(?:\.\d+)?)\s*%")
+# A machine more than the work takes: 再备一台, 外加一台备用, "plus one spare"; "of them one is spare" is within the number.
+STANDBY_BEFORE = re.compile(r"备\s*(?:用|份)?\s*(?:了|上|个)?$|(?:冗余|spare|stand-?by|backup)\s*(?:of)?\s*$", re.I)
+STANDBY_BEHIND = re.compile(
+    r"\s*(?:(?:来|做|当|作为?)?\s*(?:备用|备机|备份|备着|冗余)|(?:for |as |on )?(?:an? )?(?:spare|stand-?by|backup))",
+    re.I,
+)
+MORE = re.compile(
+    r"(?:再|另外?|外加|加上?|额外|多|plus|and|another|with|[+,，、;；])\s*(?:留|备|要|开|租|加|配|an?)?\s*$", re.I
+)
+ONE_SPARE = re.compile(
+    r"(?:plus|and|with|[+,])\s+(?P<number>an?|one|two|three)\s+(?:\w+ )?(?:spare|stand-?by|backup|hot spare)s?(?![a-z])",
+    re.I,
+)
+SPARES = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3}
+WITHIN = re.compile(r"其中|里面|of (?:them|which|these)", re.I)
 
 
 @dataclass(frozen=True)
@@ -57,13 +89,83 @@ def stated_deal(text: str, quantities: Sequence[Quantity]) -> StatedDeal:
             rent = rent or q
         elif bought > rented and q.value >= Decimal(100) and price is None:
             price, each = q, bool(EACH.search(before[-12:]) or EACH.match(lowered[q.end :].lstrip()))
+    if price is None and (own := _to_be_bought(lowered, quantities)):
+        return StatedDeal(own, bool(EACH.search(lowered[: own.start])), None)
     return StatedDeal(price, each, rent)
+
+
+def _to_be_bought(text: str, quantities: Sequence[Quantity]) -> Quantity | None:
+    """The one amount right behind a thing that is to be bought, as its price: 我想买张 4090，一万六."""
+    amounts = [
+        q
+        for q in quantities
+        if q.kind.startswith("money") or (q.kind == "bare" and not q.unit and q.value >= LEAST_CARD_PRICE)
+    ]
+    if len(amounts) != 1 or amounts[0].kind == "money_per_hour" or amounts[0].value < LEAST_CARD_PRICE:
+        return None
+    q = amounts[0]
+    return q if WANTED.search(text[: q.start]) and ENDS.fullmatch(text[q.end :]) else None
 
 
 def with_budget(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
     """The quantities with a large bare number as money where only a budget can be meant: 不超过 5 万, 2 万一个月能租几张."""
     money = any(q.kind.startswith("money") for q in quantities)
     return list(quantities) if money else [_as_money(text, q) for q in quantities]
+
+
+def paid_share(text: str) -> Decimal | None:
+    """The share of the price that a stated discount leaves to pay (打 85 折: 0.85; "20% off": 0.8); None without one."""
+    if found := OFF_ZH.search(text):
+        return Decimal("0.5") if found["half"] else _tenths(found["digits"])
+    if found := OFF_EN.search(text):
+        return Decimal("0.5") if found["half"] else _left(found[1] or found[2])
+    found = OFF_ZH_PERCENT.search(text)
+    return _left(found[1]) if found else None
+
+
+def _tenths(written: str) -> Decimal | None:
+    """85, 8.5, 八五 and 八折 as shares: a number below ten counts tenths, a larger one hundredths."""
+    digits = written if written[0].isdigit() else "".join(str(ZH_DIGITS[letter]) for letter in written)
+    value = Decimal(digits) / (10 if Decimal(digits) < 10 else 100)
+    return value.normalize() if 0 < value < 1 else None
+
+
+def _left(percent: str) -> Decimal | None:
+    value = 1 - Decimal(percent) / 100
+    return value.normalize() if 0 < value < 1 else None
+
+
+def with_standby(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
+    """The quantities with a machine that stands by as one more of those counted before it: 两台，再备一台.
+
+    One that is among those counted (其中一台备用) counts nothing of its own.
+    """
+    found: list[Quantity] = []
+    for q in quantities:
+        counted = any(other.kind == "count" and not other.delta for other in found)
+        if not (counted and _may_stand_by(q)):
+            found.append(q)
+        elif not _is_within(text, q):
+            found.append(replace(q, kind="count", delta=True) if _stands_by(text, q) else q)
+    spare = ONE_SPARE.search(text)
+    if spare and any(q.kind == "count" for q in found) and not any(q.delta for q in found):
+        value = Decimal(SPARES[spare["number"].lower()])
+        found.append(Quantity("count", value, "", spare["number"], *spare.span("number"), delta=True))
+    return found
+
+
+def _may_stand_by(q: Quantity) -> bool:
+    whole = q.value == q.value.to_integral_value() and 1 <= q.value <= MOST_STANDBY
+    return whole and not q.delta and q.kind in ("count", "bare")
+
+
+def _is_within(text: str, q: Quantity) -> bool:
+    return bool(WITHIN.search(text[max(0, q.start - 14) : q.start]) and STANDBY_BEHIND.match(text[q.end :]))
+
+
+def _stands_by(text: str, q: Quantity) -> bool:
+    before, behind = text[max(0, q.start - 14) : q.start], text[q.end :]
+    return bool(STANDBY_BEFORE.search(before) or (MORE.search(before) and STANDBY_BEHIND.match(behind)))
 
 
 def _as_money(text: str, q: Quantity) -> Quantity:

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assistant import orders, own_rates, payback, replicas, scaled_runs, unit_prices
+from assistant import costs, orders, own_rates, payback, power, replicas, scaled_runs, unit_prices
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.references import UNRELATED
+from assistant.stated_deal import paid_share
 from assistant.understand import PRICE_INTENTS, Request
 
 SUMS: tuple[Callable[[Request, Ledger], Finding | None], ...] = (
     replicas.replicas,
     scaled_runs.scaled_run,
     payback.payback,
+    power.stated_power,
+    own_rates.owned_hour,
     own_rates.own_rate,
     unit_prices.per_unit,
 )
@@ -32,4 +35,7 @@ def own_sum(request: Request, book: Ledger) -> Finding | None:
         and (mixed := orders.order(request, book))
     ):
         return mixed
+    s = request.slots
+    if paid_share(request.question) and request.intent in PRICE_INTENTS and (s.gpus or s.providers) and not s.money:
+        return costs.cost(request, book)
     return next((found for sum_of in SUMS if (found := sum_of(request, book))), None)

@@ -13,6 +13,7 @@ from typing import Protocol
 from assistant.bare_figures import counted, placed
 from assistant.carried import inherit, switched
 from assistant.evidence import Language
+from assistant.kind_words import kind_by_words, without_tested_card
 from assistant.reading import Reading, Slots, language_of, read
 from assistant.references import UNRELATED, goes_on_from, pointed, returns
 
@@ -73,7 +74,7 @@ def understand(question: str, turns: Sequence[str], classifier: Classifier) -> R
 
 def understand_each(parts: Sequence[str], turns: Sequence[str], classifier: Classifier) -> list[Request]:
     """The parts of one message as requests, each read in the light of the turns and of the parts before it."""
-    readings = [read(text) for text in [*turns[-MAX_TURNS:], *parts]]
+    readings = [without_tested_card(read(text)) for text in [*turns[-MAX_TURNS:], *parts]]
     guesses = classifier.classify([r.text for r in readings], [r.spans for r in readings])
     history: list[Request] = []
     for reading, guess in zip(readings, guesses, strict=True):
@@ -207,6 +208,8 @@ def _fills_rent(before: Request, now: Reading) -> bool:
 def _settle(request: Request) -> str:
     """Where the slots leave only one reading, they overrule the classifier."""
     s, has, intent = request.slots, request.aspects, request.intent
+    if kind := kind_by_words(request.question, s, has, intent):
+        return kind
     rentable = bool(s.gpus or s.unknown) and ("price" in has or (intent == "manipulation" and bool(s.providers)))
     for intended, holds in _only_readings(s, has, intent):
         if holds:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from assistant import prices, render
-from assistant.calculator.calculation import number
+from assistant.calculator.calculation import Calculation, number
 from assistant.evidence import Bilingual, Finding
 from assistant.ledger import Ledger
 from assistant.price_selection import comparable, select
 from assistant.price_tables import caveats
+from assistant.reading import read
 from assistant.shape_rows import gpu_spec
 from assistant.understand import PRICE_INTENTS, Request
 from knowledge.catalog import Offer
@@ -24,6 +25,10 @@ from knowledge.names import normalise
 
 PRICED = frozenset({"price", "cheapest", "dearest", "break_even", "order"})
 UNIT_PRICED = PRICE_INTENTS | {"document", "memory", "choose", "speedup", "buy_price"}
+LEAST_CARD_PRICE = 100  # of a card that is bought
+GB_BOUGHT = re.compile(
+    r"(?:显存|vram|memory)[^?？]{0,20}(?:买|购|buy)|(?:买|购|buy)[^?？]{0,20}(?:显存|vram|memory)", re.I
+)
 GIB = r"(?:gi?b|g(?![a-z])|吉)"
 MEMORY = rf"(?:每|一|1)\s*个?\s*{GIB}|(?<![a-z])(?:per|each|a)\s*{GIB}|/\s*{GIB}|(?:price|cost|cheapest|value)[^,.]{{0,30}}per {GIB}|(?:host )?memory (?:per|for (?:each|every|a)) (?:yuan|dollar|cny|usd)|每[元块]钱?[^,，]{{0,8}}内存"
 VRAM = re.compile(
@@ -51,6 +56,8 @@ class _Unit:
 
 def per_unit(request: Request, book: Ledger) -> Finding | None:
     """The offers by price per unit, lowest first; None where the question asks for no such price."""
+    if bought := _bought_memory(request, book):
+        return bought
     unit = _asked(normalise(request.question))
     priced = request.aspects & PRICED or request.intent in PRICE_INTENTS or FLOPS.search(request.question)
     if not priced:  # "what does a core do"
@@ -65,6 +72,54 @@ def per_unit(request: Request, book: Ledger) -> Finding | None:
         names = render.joined(dict.fromkeys(offer.gpu for offer in groups[0]), book.language)
         return book.finding("not_in_knowledge", book.say(f"{names} 的价格行没有写明{unit.name.zh}，算不出单价。", f"The price rows of {names} do not state {unit.name.en}, so there is no unit price."))  # fmt: skip
     return _ranked(found, groups[0], unit, book)
+
+
+def _bought_memory(request: Request, book: Ledger) -> Finding | None:
+    """Cards at purchase prices that the reader states, by price per GB of their memory; None where no such prices are."""
+    found = read(request.question)
+    cards = [link for link in found.links if link.kind == "gpu"]
+    if not VRAM.search(found.text) and not GB_BOUGHT.search(found.text):
+        return None
+    amounts = [
+        q
+        for q in found.quantities
+        if q.kind in ("money", "bare") and q.value >= LEAST_CARD_PRICE and q.unit in ("", q.currency)
+    ]
+    if not cards or len(cards) != len(amounts) or len({q.currency for q in amounts}) > 1:
+        return None
+    currency = amounts[0].currency or ("CNY" if book.language == "zh" else "USD")
+    rows = []
+    for card, amount in zip(cards, amounts, strict=True):
+        forms = [gpu for name in card.forms if (gpu := book.catalog.gpu(name))] or book.catalog.gpus_of(card.key)
+        sizes = {spec.memory_gib: gpu for gpu in forms if (spec := gpu_spec(gpu)) and spec.memory_gib}
+        if len(sizes) != 1:
+            return None
+        size, gpu = next(iter(sizes.items()))
+        rows.append(
+            (book.compute("price_per_unit", price=amount.value, quantity=size, unit="GB", currency=currency), gpu, size)
+        )
+    return _bought(rows, currency, book)
+
+
+def _bought(rows: Sequence[tuple[Calculation, Gpu, Decimal]], currency: str, book: Ledger) -> Finding:
+    money = render.unit(currency, book.language)
+    ranked = sorted(rows, key=lambda row: row[0].value)
+    marks = "".join(dict.fromkeys(book.cite_gpu(gpu) for _, gpu, _ in ranked))
+    best, gpu, _ = ranked[0]
+    price = render.cash(best.value, currency, book.language)
+    head = book.say(f"**按每 GB 显存的购价，最划算的是 {gpu.name}：{price}/GB**{marks}", f"**Per GB of GPU memory bought, the cheapest is the {gpu.name}: {price}/GB** {marks}") \
+        if len(ranked) > 1 else book.say(f"**{gpu.name} 每 GB 显存 {price}**{marks}", f"**{gpu.name}: {price} per GB of GPU memory** {marks}")  # fmt: skip
+    lines = [f"{card.name}: {result.formula}" for result, card, _ in ranked]
+    headings = [
+        book.say("显卡", "Card"),
+        book.say("显存（GB）", "GPU memory (GB)"),
+        book.say(f"每 GB（{money}）", f"Per GB ({money})"),
+    ]
+    table = [[card.name, number(size), f"{result.value:,.2f}"] for result, card, size in ranked]
+    return book.finding(
+        "answered", head, render.table(headings, table) if len(ranked) > 1 else "", render.bullets(lines),
+        book.say("购价是你给的，只是卡价。", "The purchase prices are yours, for the cards alone."),
+    )  # fmt: skip
 
 
 def _asked(text: str) -> _Unit | None:

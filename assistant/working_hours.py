@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
+from assistant import render
 from assistant.calculator.calculation import Calculation, number
 from assistant.ledger import Ledger
 from assistant.numerals import fold
@@ -110,6 +111,21 @@ def told(request: Request, book: Ledger) -> list[str]:
     return lines
 
 
+def year_rents(request: Request, cards: int, rents: Sequence[tuple[str, Decimal]], currency: str, book: Ledger) -> str:
+    """What the hours said of one year cost at each rent; "" where the question does not tell the hours of a year."""
+    worked = working_time(request)
+    if worked is None or worked.per != "year":
+        return ""
+    hours = replace(worked, periods=Decimal(1)).compute(book).value
+    bills = [
+        (label, book.compute("rental_cost", gpus=cards, hours=hours, price_per_hour=price, currency=currency))
+        for label, price in rents
+    ]
+    paid = [f"{label} {render.cash(bill.value, currency, book.language)}" for label, bill in bills]
+    return book.say(f"租一年（{cards:,} 张 × {number(hours)} 小时）：{'；'.join(paid)}。",
+                    f"Rent of one year ({cards:,} × {number(hours)} hours): {'; '.join(paid)}.")  # fmt: skip
+
+
 def _formula(worked: WorkingTime, result: Calculation, book: Ledger) -> str:
     if book.language == "en":
         return result.formula
@@ -124,7 +140,7 @@ def _worked(question: str, per_day: Decimal | None, units: tuple[str, ...]) -> W
     clock = _by_clock(text)
     hours = clock or per_day
     spans, said_days = (
-        [q for q in times if q.unit in UNITS],
+        _told_in_weeks([q for q in times if q.unit in UNITS]),
         [q for q in times if q.unit == "day" and not q.rate and q.value > 1],
     )
     days = [q for q in said_days if not WEEKDAY_NAME.search(q.text)]
@@ -141,6 +157,13 @@ def _worked(question: str, per_day: Decimal | None, units: tuple[str, ...]) -> W
     if weekdays:
         return _weekdays(spans, units, hours)
     return _daily(clock, spans) if clock and not per_day else None
+
+
+def _told_in_weeks(spans: list[Quantity]) -> list[Quantity]:
+    """A quarter of 13 weeks is 13 weeks long: a number of weeks says how long the one month, quarter or year beside it is."""
+    weeks = [q for q in spans if q.unit == "week" and q.value > 1]
+    others = [q for q in spans if q.unit != "week"]
+    return weeks if weeks and all(q.value == 1 for q in others) else spans
 
 
 def _days_of(text: str, spans: Sequence[Quantity], hours: Decimal | None) -> WorkingTime | None:

@@ -65,6 +65,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "break_even_price": {"price_per_hour": "28.64", "factor": "2.3"},
     "scaled_run": {"hours": 40, "other_gpus": 4},
     "cards_for_time": {"hours": 720, "wanted_hours": 72},
+    "discounted_price": {"list_price": "28.64", "paid_share": "0.85"},
     "price_per_unit": {"price": "40.39", "quantity": 245, "unit": "GiB"},
     "combined_rate": {"parts": [{"instances": 3, "price_per_hour": "8.68"}, {"price_per_hour": "34.742"}]},
     "working_hours": {"hours_per_day": 9, "days": 22},

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from assistant import planner
 from assistant.understand import Classifier, Request
 from evals.case_files import FOLDER, Case, read_cases
+
+if TYPE_CHECKING:
+    from evals.engine import Settled
 
 CASES = FOLDER / "planning.jsonl"
 
@@ -40,9 +44,11 @@ class Planned:
         return self.taken.intent == self.case.intent
 
 
-def run(classifier: Classifier, model: planner.Chooser | None, limit: int, progress: Callable[[str], object]) -> str:
-    """Understand every case and report; `progress` gets a line per wrong reading."""
-    done = []
+def read_all(
+    classifier: Classifier, model: planner.Chooser | None, limit: int, progress: Callable[[str], object]
+) -> list[Planned]:
+    """Understand every case; `progress` gets a line per wrong reading."""
+    done: list[Planned] = []
     for case in read_cases(CASES, PlanningCase, limit):
         among = planner.readings(case.question, case.turns, classifier)
         asks = model is not None and len(among) > 1
@@ -50,7 +56,7 @@ def run(classifier: Classifier, model: planner.Chooser | None, limit: int, progr
         done.append(Planned(case, among, taken))
         if not done[-1].right:
             progress(f"{case.intent}, not {taken.intent} ({taken.decided_by}): {case.question}")
-    return report(done)
+    return done
 
 
 def report(done: Sequence[Planned]) -> str:
@@ -75,3 +81,21 @@ def _likeliest_right(planned: Planned) -> bool:
 
 def _offered(planned: Planned) -> bool:
     return planned.case.intent in {request.intent for request in planned.among}
+
+
+def settled(done: Sequence[Planned]) -> list[Settled]:
+    """For the log of a run."""
+    from evals.engine import Settled
+
+    return [
+        Settled(
+            id=planned.case.id,
+            question=planned.case.question,
+            wanted=planned.case.intent,
+            found=f"{planned.taken.intent} ({planned.taken.decided_by})",
+            right=planned.right,
+            category=planned.case.intent,
+            lang=planned.taken.language,
+        )
+        for planned in done
+    ]

@@ -5,6 +5,7 @@ Errors: assistant.owner.IndexOwnedError, evals.engine.EngineError, CaseError, an
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ class Task(StrEnum):
     PARITY = "parity"
     RETRIEVAL = "retrieval"
     INTENTS = "intents"
+    PLANNING = "planning"
     BASELINE = "baseline"
 
 
@@ -108,14 +110,31 @@ def run(choice: Choice, progress: Progress) -> Iterator[str]:
 @contextmanager
 def opened_for_gate() -> Iterator[Advisor]:
     """The advisor over the built-in knowledge alone, without its language model: the reader's documents change nothing."""
+    from filelock import FileLock
+
     from assistant.advisor import Advisor, open_advisor
+    from knowledge.generation import IndexBrokenError
+
+    folder = gate_folder()
+    with FileLock(folder.with_suffix(".lock")):
+        try:
+            advisor = open_advisor(None, None, folder)
+        except IndexBrokenError:  # nothing but built-in passages is lost
+            shutil.rmtree(folder)
+            advisor = open_advisor(None, None, folder)
+        try:
+            yield Advisor(replace(advisor._having, model=None), advisor.knowledge)
+        finally:
+            advisor.close()
+
+
+def gate_folder() -> Path:
+    """Where the index of the built-in knowledge alone stands; kept, since embedding all passages takes minutes."""
     from knowledge.weights import home
 
-    advisor = open_advisor(None, None, home() / "evals" / "gate")
-    try:
-        yield Advisor(replace(advisor._having, model=None), advisor.knowledge)
-    finally:
-        advisor.close()
+    folder = home() / "evals" / "gate"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @contextmanager
@@ -139,13 +158,17 @@ def _settled(
     choice: Choice, advisor: Advisor, embedder: Embedder, progress: Progress
 ) -> Iterator[tuple[str, InspectTask]]:
     """The tables and tasks of what is measured without whole answers."""
-    from evals import intents, retrieval
+    from evals import intents, planning, retrieval
     from evals.engine import settled_task
     from knowledge.weights import home
 
     if Task.INTENTS in choice.tasks:
         cases, guesses = intents.guess(advisor._having.classifier, choice.limit, progress)
         yield intents.report(cases, guesses), settled_task(Task.INTENTS, intents.settled(cases, guesses))
+    if Task.PLANNING in choice.tasks:
+        model = advisor.model if advisor._having.plans else None
+        done = planning.read_all(advisor._having.classifier, model, choice.limit, progress)
+        yield planning.report(done), settled_task(Task.PLANNING, planning.settled(done))
     if Task.RETRIEVAL in choice.tasks:
         folder = home() / "evals" / "retrieval-index"
         outcomes = retrieval.measure(embedder, folder, choice.limit, progress, choice.half.value)

@@ -89,6 +89,39 @@ ANSWERS = [  # question, earlier turns, intent, words that must stand in the tex
     ("A100第一名和第三名差百分之几", (), "compare", ["贵 41.03 %"]),
     ("cost per day of Tencent A100 in USD and in yuan at rate 7.1", (), "cost", ["687.36 CNY = 96.81 USD"]),
     ("腾讯A100每天多少钱,美元和人民币都要,汇率7.1", (), "cost", ["687.36 元 = 96.81 美元"]),
+    # the reader's own discount on the listed price: 200 × 28.64 × 0.85; 2 × 24 × 11.28 × 0.8; 25.776 an hour
+    ("腾讯A100打85折的话200小时多少", (), "cost", ["4,868.80 元", "28.64 元/小时 × 0.85 = 24.344", "折扣是你说的"]),
+    ("Tencent A100 for 200 hours with a 15% discount", (), "cost", ["4,868.80 CNY", "The discount is yours"]),
+    ("What do 2 T4s at Volcengine cost per day at 20% off?", (), "cost", ["433.15 CNY"]),
+    ("阿里T4 8.5折 3天", (), "cost", ["711.76 元"]),  # 72 × 11.63 × 0.85
+    ("腾讯A100打九折多少钱一小时", (), "price", ["25.776 元/小时"]),
+    ("哪家A100打八折后100小时最便宜", (), "cost", ["最便宜：腾讯云", "2,291.20 元", "3,231.20"]),
+    # a machine that stands by is one more; one of those counted is none more
+    ("业务要两台火山T4,再备一台,一天多少钱", (), "cost", ["812.16 元"]),  # 3 × 24 × 11.28
+    ("two T4s at Volcengine plus one spare, cost per day?", (), "cost", ["812.16 CNY"]),
+    ("3台阿里A100，另外留1台备用，10小时多少钱", (), "cost", ["1,389.68 元"]),
+    ("3 Tencent T4 plus 1 on standby for 10 hours", (), "cost", ["347.20 CNY"]),
+    ("8张腾讯A100其中一张备用，一天多少钱", (), "cost", ["5,498.88 元"]),
+    # copies, with one that stands by
+    ("峰值每秒要出3000个token,单副本实测900 tok/s,要几个副本,再留一个备用", (), "serving", ["要 5 个副本", "= 4; 4 + 1"]),
+    ("Peak load is 3000 tokens/s and one replica does 900 tok/s: how many replicas plus one on standby?", (), "serving", ["5 replicas"]),
+    # hours that a monthly sum pays
+    ("我现在每个月在阿里A100上花1万2,大概用了多少小时", (), "budget", ["345.40 小时"]),
+    ("We spend 12000 yuan a month on Alibaba's A100. How many hours is that?", (), "budget", ["345.40 hours"]),
+    ("一个月2.5万够全天开一台阿里A100吗", (), "budget", ["不够"]),
+    # a stated number of weeks is how long the quarter is: 8 × 5 × 13 = 520 h
+    ("T4腾讯一天跑8小时一周跑5天,一个季度13周多少钱", (), "cost", ["520 小时", "4,513.60 元"]),
+    ("Tencent T4 8 hours a day, 5 days a week, a quarter of 13 weeks: cost?", (), "cost", ["4,513.60 CNY"]),
+    ("Monthly bill (30 days) of one Tencent T4 running non-stop?", (), "cost", ["6,249.60 CNY", "720 hours"]),
+    ("腾讯T4全天开，月费（按30天）多少", (), "cost", ["6,249.60 元"]),
+    # an hour of owning: 2,400,000 ÷ (8 × 3 × 8,760 × 0.8); 300,000 ÷ (8 × 4 × 8,760); 15,000 ÷ (3 × 365 × 8)
+    ("Own 8x H100 server for 2.4 million yuan, 3-year straight line, 80% utilization: hourly cost per card?", (), "serving", ["14.2694 CNY/hour"]),
+    ("自有8卡H100服务器240万，3年直线折旧，利用率80%，每卡每小时成本多少", (), "cost", ["14.2694 元/小时"]),
+    ("A server bought for $300000 with 8 GPUs, depreciated over 4 years: cost per GPU hour?", (), "budget", ["1.0702 USD/hour"]),
+    ("4090一张买15000元，用3年，每天8小时，摊到每小时多少钱", (), "budget", ["1.7123 元/小时"]),
+    # price of a GB that is bought: 14,599 ÷ 24; 18,999 ÷ 24
+    ("cheaper per GB of VRAM to buy: a 4090 at 14599 yuan or an A10 at 18999 yuan?", (), "buy_price", ["GeForce RTX 4090: 608.29 CNY/GB", "791.63"]),
+    ("4090卖14599元，A10卖18999元，哪个每GB显存买起来便宜", (), "buy_price", ["608.29 元/GB", "791.63"]),
 ]  # fmt: skip
 
 

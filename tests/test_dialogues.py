@@ -68,6 +68,15 @@ def ask(turns: Sequence[str], intents: str, catalog: Catalog) -> Answer:
 # turns | the classifier's intents (first turns; the rest are off_topic) | figures in the last answer, "!" for none
 DIALOGUES = """
 A100 多少钱一小时|那 T4 呢|腾讯的 8 张一天多少|不对，是 4 张 => price; 833.28
+火山A100多少钱|腾讯A100呢|两家一天差多少 => price; 282.00
+Our chatbot runs on one Alibaba T4|add a standby T4 at Tencent, what's the total for both for 30 days? => cost cost; 14,623.20
+一台阿里T4一天多少钱|再加一台腾讯的T4备用，30天一共多少 => cost cost; 14,623.20
+How much is an A100 at Volcengine?|And at Tencent?|How much do the two differ per day? => price price cost; 282.00
+How much is Alibaba's T4 for 50 hours?|and if I double the machines and halve the hours? => cost cost; 581.50; 2 T4
+阿里T4跑50小时多少钱|机器翻倍、时间减半呢 => cost cost; 581.50; 2 张 T4
+阿里2张T4跑50小时多少钱|卡数减半，时长翻倍呢 => cost cost; 1,163.00; 1 张 T4
+我想买张4090,一万六|租的话一小时1块9,每天用5小时,多久回本 => buy_price budget; 8,421.05; 1,684.21
+I want to buy a 4090 for 16000 yuan|Renting is 1.9 yuan an hour and I use it 5 hours a day, how long until it pays back? => buy_price budget; 8,421.05; 1,684.21
 腾讯 A100 8 张跑 72 小时多少钱|不是 72 小时，是 3 天|换成阿里|换成 T4 => cost; 6,698.88
 How much is a Tencent A100 per hour?|and for 8 of them for a week?|I meant Alibaba|no, 4 cards => price; 23,346.62
 腾讯 A100 一个月多少|两台 T4 呢|再加 2 张 => cost; 25,345.60
@@ -173,6 +182,8 @@ def test_the_last_turn_is_answered_in_the_light_of_the_others(
         ("1. A100 多少钱？ 2. T4 价格 3. 70B 要多大显存", 3),
         ("How much is a T4 per hour, and how many do I need for 70B int4?", 2),
         ("What does an A100 cost and also how much memory does Llama-3.1-8B need?", 2),
+        ("How many days and how much to train Llama-3-8B on 2T tokens with 256 H100 SXM?", 1),
+        ("How many H100 do I need for 70B bf16 at 20 requests per second, 1500 in 300 out?", 1),
         ("预算 1 万，买什么卡能跑 14B？", 1),
         ("阿里、火山、腾讯的 A100 哪家最便宜?", 1),
         ("你好！A100 多少钱？", 1),

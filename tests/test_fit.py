@@ -165,3 +165,16 @@ def test_a_length_before_a_number_of_users_is_a_length() -> None:
     assert "32,768" in result.text
     assert "32,000" not in result.text
     assert result.verified
+
+
+@pytest.mark.parametrize(
+    ("question", "most"),
+    [("biggest model I can serve in fp16 on one 48GB L40S?", 22), ("L40S 48G fp16 最大能跑多大的模型", 22), ("4090 24G 最大的模型 fp16 能跑多大", 10)],
+)  # fmt: skip
+def test_the_largest_size_of_a_named_card_is_a_size_and_no_row_of_its_figures(question: str, most: int) -> None:
+    """90 % of 48 (24) GiB less 1 to 2 GiB of overhead, two bytes a parameter: 22B (10B), 23B (11B) is too large."""
+    _, result = run(question, "fit")
+    assert (result.status, result.verified) == ("answered", True), result.text
+    assert "TFLOPS" not in result.text
+    assert f"{most}B" in result.text.splitlines()[0]
+    assert most * 2e9 / GIB < (0.9 * 48 if most > 20 else 0.9 * 24) < (most + 2) * 2e9 / GIB + 2

@@ -600,13 +600,15 @@ QUESTIONS = [
 
 @pytest.mark.live
 def test_the_real_model_finds_the_passages_that_answer() -> None:
+    from filelock import FileLock
+
+    from evals.suite import gate_folder
     from ingest.knowledge_base import open_knowledge
     from knowledge.embedding import load_embedder
-    from knowledge.weights import home
 
     first, third, misses = 0, 0, []
-    knowledge = open_knowledge(home() / "evals" / "gate", load_embedder())  # kept: embedding all passages takes minutes
-    with closing(knowledge):
+    folder = gate_folder()  # kept there: embedding all passages takes minutes
+    with FileLock(folder.with_suffix(".lock")), closing(open_knowledge(folder, load_embedder())) as knowledge:
         index = knowledge.index
         for language, question, topic in QUESTIONS:
             found = topics(index.search(question, language="zh" if language == "zh" else "en", limit=3))

@@ -72,3 +72,16 @@ def test_memory_size_never_answers_for_another_specification(question: str, know
 def test_a_form_named_beside_a_card_decides_its_size(question: str, cards: str) -> None:
     _, result = run(question, "memory")
     assert (result.status, result.verified, cards in result.text) == ("answered", True, True), result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("从头训练65B的大模型要什么级别的机器", "8,000 张 A100"),
+        ("what kind of machine do I need to train a 65B from scratch", "8,000× A100"),
+        ("从零训练一个40B要什么硬件", "384 张 40 GB 显存的 A100"),
+    ],
+)
+def test_a_bare_size_trained_from_scratch_gets_the_recommendation(question: str, words: str) -> None:
+    _, result = run(question, "document")
+    assert (result.status, result.verified, words in result.text) == ("answered", True, True), result.text

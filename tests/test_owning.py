@@ -120,3 +120,15 @@ def test_english_and_chinese_give_the_same_figures() -> None:
     figures = [sorted(re.findall(r"\d[\d,]*\.\d\d(?= (?:美元|USD))", text)) for text in (zh, en)]
     assert figures[0] == figures[1]
     assert figures[0]
+
+
+@pytest.mark.parametrize(
+    "question", ["一年开300天每天10小时,8张A100,买还是租", "8张A100每天10小时，一年用300天，买还是租"]
+)
+def test_the_hours_of_a_year_are_priced_as_a_year_of_rent(question: str) -> None:
+    assert "租一年（8 张 × 3,000 小时）" in ask(question)
+    assert f"火山引擎 {amount(8 * 3000 * 40.39)} 元" in ask(question)
+
+
+def test_the_rent_of_a_year_is_told_in_english() -> None:
+    assert "Rent of one year (8 × 3,000 hours)" in ask("8 A100s run 300 days a year, 10 hours a day: buy or rent?")

@@ -11,6 +11,19 @@ from test_answer import run
     [
         ("8 张 H100 一年电费 0.6 元一度", ["22,958.21 元", "1.56"]),  # 8 x 0.35 kW x 1.56 x 8,760 h x 0.6, PCIe
         ("electricity cost of one A100 SXM4 80GB for 100 hours at $0.1/kWh", ["6.24 USD"]),  # 0.4 kW x 1.56 x 100 x 0.1
+        # the reader's own watts, at the socket: 5.6 kW x 720 h x 0.8; 0.45 x 720 x 0.6 (with PUE 1.56: 303.26)
+        (
+            "electricity: 8 cards at 700W each, 24/7 for 30 days, 0.8 yuan per kWh",
+            ["**Electricity: 3,225.60 CNY**", "4,032.00 kWh"],
+        ),
+        ("8张卡每张700瓦，开30天，电价8毛一度，电费多少", ["**电费：3,225.60 元**"]),
+        ("4090满载450瓦,电费6毛一度,30天", ["**电费：194.40 元**", "303.26 元"]),
+        ("4090满载450瓦,电费6毛一度,开一个月(30天)电费多少", ["**电费：194.40 元**"]),
+        ("整机一共3千瓦，8张卡，每天开10小时，一个月30天，电价1元一度，电费多少", ["**电费：900.00 元**"]),
+        (
+            "A box of 8 A100 draws 3 kW in total, electricity at $0.1/kWh, what is the bill for 100 hours at PUE 1.3?",
+            ["39.00 USD"],
+        ),
     ],
 )
 def test_rated_power_time_and_price_make_the_cost(question: str, words: list[str]) -> None:

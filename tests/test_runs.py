@@ -72,3 +72,36 @@ def test_model_that_was_not_run_is_called_a_model_and_a_card_a_card(question: st
     _, result = run(question, "training_time")
     assert (result.status, result.verified, words in result.text) == ("not_in_knowledge", True, True), result.text
     assert "1:29:08" not in result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "words"),
+    [
+        ("手里的4090够LoRA微调ChatGLM2吗,还是要租A100", "**够", ["1:29:08", "没有 A100 上的训练时长"]),
+        ("Is my RTX 4090 ok for LoRA on ChatGLM2 or should I rent an A100?", "**Yes", ["1:29:08", "No training time is known for A100"]),
+    ],
+)  # fmt: skip
+def test_the_measured_card_is_enough_whatever_other_card_is_named(question: str, start: str, words: list[str]) -> None:
+    _, result = run(question, "training_time")
+    assert (result.status, result.verified) == ("answered", True), result.text
+    assert result.text.startswith(start)
+    assert [word for word in words if word not in result.text] == [], result.text
+
+
+def test_a_card_without_runs_alone_has_no_time() -> None:
+    _, result = run("ChatGLM2 LoRA 在 A100 上要多久", "training_time")
+    assert result.status == "not_in_knowledge"
+
+
+@pytest.mark.parametrize(
+    ("turns", "time"),
+    [
+        (("How long did the ChatGLM2 pt2 run on 39,333 rows take?", "and plain ChatGLM with lora on 9999?"), "1:31:05"),
+        (("ChatGLM2 pt2 39333条跑了多久", "那 ChatGLM lora 9999呢"), "1:31:05"),
+        (("ChatGLM lora 9999 条多久", "那 39333 呢"), "5:40:16"),
+    ],
+)
+def test_a_bare_number_of_a_measured_run_is_its_rows(turns: tuple[str, str], time: str) -> None:
+    _, result = run(turns[1], "training_time", turns[0])
+    assert time in result.text.splitlines()[0], result.text
+    assert result.verified

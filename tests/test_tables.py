@@ -27,6 +27,7 @@ COLUMNS = {
     " source",
     "speedups": "id faster slower task precision factor approximate as_of source",
     "platforms": "id provider gpus price currency per quota_hours_per_week remark_zh remark_en as_of source",
+    "servers": "id gpus platform rack_units cpu cpus cores_per_cpu memory_modules module_gb memory_kind as_of source",
 }
 # What may be empty: the sources do not say it.
 OPTIONAL = {
@@ -38,6 +39,7 @@ OPTIONAL = {
     "memory_advice": "memory_min_gb memory_max_gb card_count card card_memory_gb as_of",
     "speedups": "as_of",
     "platforms": "gpus price currency per quota_hours_per_week as_of",
+    "servers": "as_of",
 }
 HARDWARE = {"gpus", "models", "rates", "instances"}  # checked in test_hardware_tables.py
 # No GPU of these sources was ever rented, per hour and GPU, or sold outside these bounds.
@@ -84,6 +86,7 @@ def test_ids_are_unique(table: str) -> None:
                                        " pricing_model channel flags as_of source"),
         ("purchases", "gpu gpu_form market as_of source"), ("training_runs", "gpu model rows method"), ("memory_advice", "workload"),
         ("speedups", "faster slower task precision"), ("platforms", "provider"), ("names", "kind key"),
+        ("servers", "platform"),
     ],
 )  # fmt: skip
 def test_no_fact_stands_twice(table: str, columns: str) -> None:
@@ -105,7 +108,7 @@ def test_every_row_names_a_known_source_and_its_date_is_a_date(table: str) -> No
         ("offers", "gpu", "gpu"), ("offers", "provider", "provider"), ("purchases", "gpu", "gpu"),
         ("training_runs", "gpu", "gpu"), ("training_runs", "model", "model"), ("training_runs", "method", "method"),
         ("speedups", "faster", "gpu"), ("speedups", "slower", "gpu"), ("platforms", "provider", "provider"),
-        ("platforms", "gpus", "gpu"), ("memory_advice", "card", "gpu"),
+        ("platforms", "gpus", "gpu"), ("memory_advice", "card", "gpu"), ("servers", "gpus", "gpu"),
     ],
 )  # fmt: skip
 def test_names_in_tables_are_keys_of_the_names_table(table: str, column: str, kind: str) -> None:

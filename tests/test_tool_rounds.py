@@ -9,6 +9,9 @@ from decimal import Decimal
 from typing import Any, cast
 
 import pytest
+from test_answer import TENSOR as TENSOR_ZH
+from test_answer import Author, hit, run
+from test_answer import Shelf as Documents
 
 from assistant.evidence import Call, Citation, Finding, Language
 from assistant.ledger import Ledger
@@ -360,3 +363,27 @@ def test_arguments_keep_their_numbers_exactly() -> None:
     assert parsed_arguments("") == {}
     with pytest.raises(ToolError, match="JSON"):
         parsed_arguments("{'gpus': 4}")
+
+
+class Writer(Caller):
+    """Calls tools as scripted, then writes one sentence."""
+
+    def __init__(self, sentence: str, *replies: Reply):
+        super().__init__(*replies)
+        self._sentence = sentence
+        self.written_from = ""
+
+    def stream(self, system: str, user: str, *, max_tokens: int, temperature: float = 0.0) -> Iterator[str]:
+        self.written_from = user
+        yield self._sentence
+
+
+def test_what_a_tool_gave_stands_in_the_answer_and_bears_its_prose() -> None:
+    words = {"gpus": 4, "hours": 10, "price_per_hour": 2.5, "currency": "CNY"}
+    model = Writer("这 4 张卡 10 小时一共 100 元。", [called("rental_cost", words)])
+    question, earlier = "Tensor 核心是干什么的", "我有 4 张卡，2.5 元一小时，开 10 小时"
+    _, result = run(question, "document", earlier, index=Documents(hit(TENSOR_ZH)), model=cast(Author, model))
+    assert [call.tool for call in result.calls] == ["rental_cost"]
+    assert "4 × 10 h × 2.5 CNY/h = 100.00 CNY" in model.written_from
+    assert "一共 100 元" in result.text
+    assert result.verified

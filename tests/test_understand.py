@@ -235,3 +235,41 @@ def test_an_electricity_bill_is_no_budget(question: str) -> None:
 @pytest.mark.parametrize("question", ["ZeRO-2 offload 7B on one 3090", "gpt-oss-20b LoRA on one H100", "DDP 7B on 8 A100 80GB fits?"])  # fmt: skip
 def test_training_on_named_cards_is_a_question_of_memory(question: str) -> None:
     assert read(question, intents="serving").intent == "finetune_memory"
+
+
+@pytest.mark.parametrize(
+    ("question", "guess", "intent"),
+    [
+        ("显卡只用两周,买还是租", "forecast", "document"),
+        ("GPU needed for two weeks only, buy or rent?", "off_topic", "document"),
+        ("明年会降价吗,显卡该买还是租", "forecast", "forecast"),
+        ("从头训练65B的大模型要什么级别的机器", "document", "memory"),
+        ("what kind of machine do I need to train a 65B from scratch", "document", "memory"),
+        ("从头训练30B的大模型要什么级别的机器", "document", "document"),
+        ("参考配置里H100那台内存条一共几根,每根多大", "price", "document"),
+        ("how many sticks of memory has the H100 reference server", "price", "document"),
+        ("参考机那样的 H100 租一个月多少钱", "price", "cost"),
+    ],
+)
+def test_words_settle_the_kind_that_the_classifier_misses(question: str, guess: str, intent: str) -> None:
+    assert read(question, intents=guess).intent == intent
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "模型7B int8,一个月别超过两万,之前测试用的是同事的4090,想正式一点,火山阿里腾讯怎么选",
+        "We serve a 7B in int8, tested so far on a 4090, 20000 CNY a month: which of Tencent, Volcengine or Alibaba?",
+    ],
+)
+def test_a_card_only_tested_on_is_not_the_card_asked_for(question: str) -> None:
+    request = read(question, intents="budget")
+    assert (request.intent, request.slots.gpus) == ("choose", ())
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [("手里一张4090", "这张卡够吗,LoRA 微调 ChatGLM2,还是租A100"), ("I have one RTX 4090", "is that card ok for LoRA on ChatGLM2 or should I rent an A100?")],
+)  # fmt: skip
+def test_that_card_or_another_is_about_both(turns: tuple[str, str]) -> None:
+    assert read(*turns, intents="training_time").slots.gpus == ("RTX 4090", "A100")

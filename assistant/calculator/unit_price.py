@@ -10,11 +10,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from assistant.calculator.calculation import Amount, Calculation, Count, Currency, number
+from assistant.calculator.calculation import Amount, Calculation, Count, Currency, Share, money, number
 from assistant.calculator.magnitudes import significant
 from assistant.evidence import Frozen
 
 DIGITS = 5
+LARGE = 100
 
 
 class PricePerUnitInput(Frozen):
@@ -28,12 +29,35 @@ class PricePerUnitInput(Frozen):
 
 def price_per_unit(given: PricePerUnitInput) -> Calculation:
     """price per unit = price / quantity; units per unit of money = quantity / price."""
-    price, units = (significant(x, DIGITS) for x in (given.price / given.quantity, given.quantity / given.price))
+    price, units = (_shown(x) for x in (given.price / given.quantity, given.quantity / given.price))
     return Calculation(
         value=price, unit=f"{given.currency}/{given.unit}",
         formula=f"{number(given.price)} {given.currency} ÷ {number(given.quantity)} {given.unit}"
                 f" = {number(price)} {given.currency}/{given.unit}",
         outputs={"price_per_unit": price, "units_per_price": units, "unit": given.unit, "currency": given.currency},
+    )  # fmt: skip
+
+
+def _shown(value: Decimal) -> Decimal:
+    """Five digits, and no fewer than the cents of a large price."""
+    return money(value) if value >= LARGE else significant(value, DIGITS)
+
+
+class DiscountedPriceInput(Frozen):
+    """A listed price, and the share of it that is paid: 0.85 where 15 % are taken off."""
+
+    list_price: Amount
+    paid_share: Share
+    currency: Currency = "CNY"
+
+
+def discounted_price(given: DiscountedPriceInput) -> Calculation:
+    """price paid = listed price x share paid, unrounded as the prices are."""
+    price = given.list_price * given.paid_share
+    return Calculation(
+        value=price, unit=f"{given.currency}/hour",
+        formula=f"{number(given.list_price)} × {number(given.paid_share)} = {number(price)} {given.currency}/h",
+        outputs={"price": price, "saved": given.list_price - price, "currency": given.currency},
     )  # fmt: skip
 
 
