@@ -12,7 +12,6 @@ from assistant import memory, orders, price_selection, price_tables, prices, ren
 from assistant.calculator.calculation import number
 from assistant.conversion import converted
 from assistant.evidence import Finding
-from assistant.exchange import agreed_rate
 from assistant.ledger import Ledger
 from assistant.price_tables import per_hour
 from assistant.reading import Period
@@ -262,12 +261,6 @@ def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Peri
         )
         if part
     )
-
-
-def _unmet(request: Request, book: Ledger) -> frozenset[str]:
-    """What no row states of the terms asked for; dollars are none of it where the sum stands beside in dollars."""
-    rated = agreed_rate(request.question) or book.catalog.rate("CNY")
-    return price_selection.select(request, book).unmet - (frozenset({"dollars"}) if rated else frozenset())
 
 
 def _worked(request: Request, book: Ledger) -> str:

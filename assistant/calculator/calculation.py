@@ -35,10 +35,9 @@ NO_TRUTH = BeforeValidator(_not_a_truth)  # pydantic would take true for 1
 # The limits stand first: behind a validator they would not reach the JSON schema.
 Amount = Annotated[JsonDecimal, Field(gt=0), AfterValidator(_sane)]
 HoursPerDay = Annotated[JsonDecimal, Field(gt=0, le=24)]
-# Limits of what a GPU decision can mean: 100 trillion parameters, 10 quadrillion tokens, 10^30 operations.
+# Limits of what a GPU decision can mean: 100 trillion parameters, 10 quadrillion tokens.
 Parameters = Annotated[JsonDecimal, Field(gt=0, le=10**14), NO_TRUTH]
 Tokens = Annotated[JsonDecimal, Field(gt=0, le=10**16), NO_TRUTH]
-Flops = Annotated[JsonDecimal, Field(gt=0, le=10**30), NO_TRUTH]
 Share = Annotated[JsonDecimal, Field(gt=0, le=1), NO_TRUTH]
 Count = Annotated[int, Field(ge=1, le=1_000_000), NO_TRUTH]
 Currency = Annotated[str, Field(pattern="^[A-Z]{3}$")]
