@@ -22,7 +22,8 @@ from assistant.claims import contradicted, must_be_recomputed, recomputed, said_
 from assistant.comparisons import read_comparisons
 from assistant.evidence import Call, Citation, Figure
 from assistant.evidence_facts import Fact, facts_of
-from assistant.figures import Printed, extract_figures, extract_identifiers
+from assistant.figures import Printed, extract_figures
+from assistant.identifiers import extract_identifiers
 from assistant.sentences import MARK_OR_CODE
 from assistant.subjects import NamesIn, best_about, in_order, match_of
 from assistant.units import NONE, Measure
@@ -91,7 +92,7 @@ def _traced(found: Sequence[Printed], text: str, facts: Sequence[Fact], names_in
     for printed in found:
         if _is_wording(printed):
             continue
-        fits = [fact for fact in facts if _supports(fact, printed)]
+        fits = _closest_unit_first((fact for fact in facts if _supports(fact, printed)), printed)
         fact = best_about(fits, printed, text, names_in) if names_in else next(iter(fits), None)
         if fact:
             figures.append(_figure(printed, fact))
@@ -160,7 +161,9 @@ def _claims(
     for figure in printed:
         fact = recomputed(figure, sentence, comparisons, facts, names_in, _rounds_to)
         if fact is None and not must_be_recomputed(figure, comparisons, facts, names_in):
-            fits = [f for f in facts if _supports(f, figure) and _has_what_is_printed(f, figure)]
+            fits = _closest_unit_first(
+                (f for f in facts if _supports(f, figure) and _has_what_is_printed(f, figure)), figure
+            )
             if figure.start in placed:
                 fits = [f for f in fits if match_of(f, placed[figure.start], names_in)]
             fact = best_about(fits, figure, sentence, names_in)
@@ -230,6 +233,11 @@ def _supports(fact: Fact, printed: Printed) -> bool:
     if printed.unit in SECONDS and fact.measure.unit in SECONDS:
         value = value * SECONDS[fact.measure.unit] / SECONDS[printed.unit]
     return _rounds_to(value, printed)
+
+
+def _closest_unit_first(facts: Iterable[Fact], printed: Printed) -> list[Fact]:
+    """"8 cards" comes from the 8 cards asked about before the 8 key-value heads of the model, which have no unit."""
+    return sorted(facts, key=lambda fact: bool(printed.unit) and not fact.measure.unit)
 
 
 def _comparable(printed: Measure, fact: Measure) -> bool:

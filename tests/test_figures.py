@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.figures import Printed, extract_figures, extract_identifiers
+from assistant.figures import Printed, extract_figures
+from assistant.identifiers import extract_identifiers
 from assistant.units import read_label
 
 NAMES = {"4090", "RTX 4090", "8358", "8468", "A100 40GB"}

@@ -180,6 +180,18 @@ def test_the_readers_own_figures_may_be_echoed_but_not_his_prices() -> None:
     assert evidence_of("2 天多一点", question=question) == ["?2 天"]
 
 
+@pytest.mark.parametrize("text", ["8 张 H100", "8 cards"])
+def test_a_count_comes_from_what_counts_the_same_and_not_from_a_bare_number_of_the_same_value(text: str) -> None:
+    shape = Citation(
+        id=1, title="模型结构表", source="s", locator="tables/models.csv 第 3 行", excerpt="键值头 = 8；层数 = 80"
+    )
+    plan = Call(tool="inference_memory", arguments={"gpus": 8}, result={"per_gpu_gib": 19.25})
+    [figure] = trace(text, [plan], [shape], question="8 张 H100 80GB").figures
+    assert figure.evidence == "call:0"
+    [figure] = trace("8 个键值头", [plan], [shape]).figures
+    assert figure.evidence == "cite:1"
+
+
 def test_figures_carry_their_value_unit_and_text() -> None:
     [figure] = trace("每小时 28.64 元", [OFFERS], []).figures
     assert (figure.text, figure.value, figure.unit, figure.evidence) == (
