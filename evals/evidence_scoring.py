@@ -84,7 +84,7 @@ def _only_elsewhere(sentence: str, cited: Sequence[Citation], answer: Answer) ->
 
 
 def _contains(sentence: str, text: str) -> bool:
-    return bool(re.search(rf"(?<![\d.,]){re.escape(text)}(?![\d]|[.,]\d)", sentence))
+    return bool(re.search(rf"(?<![A-Za-z\d.,]){re.escape(text)}(?![\d]|[.,]\d)", sentence))
 
 
 def _values(text: str) -> list[float]:

@@ -60,6 +60,7 @@ def test_an_unverified_answer_is_wrong_even_without_figures() -> None:
         ("a computed sum is in no row", "Total 8,248.32 CNY [1].", (figure("8,248.32 CNY", "8248.32", "call:0"),), False),
         ("a mark without a citation", "It is cheap [7].", (), True),
         ("the next sentence has its own mark", "It is cheap [2]. It costs 28.64 CNY [1].", (figure("28.64 CNY", "28.64", "cite:1"),), False),
+        ("the digit of a name is no figure", "One T4 is cheap [2].", (figure("4", "4", "cite:1"),), False),
         ("the number of the mark is no figure", "Cheap [2].", (figure("2", "2", "cite:1"),), False),
         ("the list of sources claims nothing", "Cheap [1].\nSources [2]: list of 28.64 CNY", (figure("28.64 CNY", "28.64", "cite:1"),), False),
     ],
