@@ -48,8 +48,8 @@ SPOKEN = re.compile(
     RE,
 )
 BETWEEN = [re.compile(rf"(?: (?:[a-z]+|[{MASK}{BLANK}]+)){{{n}}}(?= )") for n in (1, 2)]  # four *80 GB* cards
-JOINED = re.compile(r"\s*(?:[-–—~～/、]|到|至|或|和|与|to|or|and)\s*[$¥€]?", RE)  # "85–100 GB", "14/16/16 核"
-RANGE = re.compile(r"\s*(?:[-–—~～]|到|至|to)\s*", RE)
+JOINED = re.compile(r"[^\S\n]*(?:[-–—~～/、]|到|至|或|和|与|to|or|and)[^\S\n]*[$¥€]?", RE)  # "85–100 GB", "14/16/16 核"
+RANGE = re.compile(r"[^\S\n]*(?:[-–—~～]|到|至|to)[^\S\n]*", RE)
 SEPARATOR_ROW = re.compile(r"[\s|:+-]*-[\s|:+-]*")
 
 

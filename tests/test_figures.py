@@ -30,6 +30,7 @@ def measure(figure: Printed) -> str:
     [
         # numbers and scales
         ("¥20,620.80", [("20620.8", "CNY")]),
+        ("PUE 1.3\n- 1 个月", [("1.3", ""), ("1", "month")]),  # the bullet of the next line is no dash
         ("２８．６４元", [("28.64", "CNY")]),
         ("2.06 万元", [("20600", "CNY")]),
         ("1.2 亿美元", [("120000000", "USD")]),
