@@ -15,14 +15,20 @@ from functools import lru_cache
 from assistant import (
     asking_back,
     budgets,
+    card_comparison,
+    card_hours,
+    card_introductions,
+    card_options,
     choosing,
     claimed_prices,
+    claimed_specs,
     conversion,
     costs,
     documents,
     finetuning,
     fit,
     memory,
+    open_choice,
     owning,
     planner,
     power,
@@ -30,6 +36,7 @@ from assistant import (
     price_selection,
     prices,
     purchases,
+    quotas,
     render,
     runs,
     servers,
@@ -38,19 +45,22 @@ from assistant import (
     specs,
     speedups,
     stated_figures,
+    trainable_tokens,
 )
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
+from assistant.passage_questions import for_documents
 from assistant.prose import Draft, prompt, write
 from assistant.prose_names import IDENTIFIERS
 from assistant.ranges import with_about
 from assistant.several import Message, joined, understand_message
+from assistant.slot_readings import KEEPING, PRICE_INTENTS
 from assistant.standing_notes import echoing_briefly, with_notes
 from assistant.tool_rounds import gather_more
 from assistant.tools import ToolError
 from assistant.traditional import in_the_script_of
-from assistant.understand import KEEPING, PRICE_INTENTS, Classifier, Request, understand
+from assistant.understand import Classifier, Request, understand
 from assistant.verify import trace
 from knowledge.catalog import Catalog
 from knowledge.index import Index
@@ -160,8 +170,7 @@ def _gather_each(message: Message, having: Resources) -> Finding:
 def gather(request: Request, having: Resources) -> Finding:
     """Call what the question needs; every figure comes from here. What no row answers goes to the documents."""
     book = Ledger(having.catalog, request.language)
-    claim = claimed_prices.claims_nothing(request)
-    request = claimed_prices.without_claim(request) if claim else request
+    request, claim = claimed_prices.heard(request, book)
     try:
         found = _from_rows(request, book, having)
     except ToolError as error:
@@ -169,7 +178,7 @@ def gather(request: Request, having: Resources) -> Finding:
     if found is None:
         return documents.look_up(request, book, having.index)
     if claim and found.status == "answered":
-        found = found.model_copy(update={"markdown": render.paragraphs(claimed_prices.not_free(book), found.markdown)})
+        found = found.model_copy(update={"markdown": render.paragraphs(claim, found.markdown)})
     return documents.with_own(request, book, found, having.index) if having.index.has_documents else found
 
 
@@ -203,30 +212,43 @@ def _from_rows(request: Request, book: Ledger, having: Resources) -> Finding | N
         return book.finding("needs_detail", book.say(
             f"“{request.bad_quantity}”不能用来计算：张数要是正整数，用户、条数、token、显存、上下文和价格都要是正数，MFU 和利用率不能超过百分之百。请换一个数。",
             f"“{request.bad_quantity}” cannot be computed with: cards must be whole and positive; users, rows, tokens, memory, context and prices positive; MFU and utilisation no more than the whole. Please give another value."))  # fmt: skip
-    if found := _by_words(request, book):
+    if found := _by_words(request, book, having):
         return found
     if intent in small_talk.REPLIES:
-        return small_talk.reply(intent, request.question, book)
+        return documents.mistaken_for_chat(request, book, having.index) or small_talk.reply(
+            intent, request.question, book
+        )
     if intent in PRICE_INTENTS and _stands_in_documents(request):
         return None
     intent = _by_prices(request, having)
     if intent in HANDLERS and (found := HANDLERS[intent](request, book)):
         return found
-    if s.parameters_b and not (s.models or s.workloads):  # a model's size is no name that a passage could be about
-        return documents.not_found(request, book)
+    if s.parameters_b and not (s.models or s.workloads or for_documents(request.question, s)):
+        return documents.not_found(request, book)  # a model's size is no name that a passage could be about
     return None
 
 
-def _by_words(request: Request, book: Ledger) -> Finding | None:
+def _by_words(request: Request, book: Ledger, having: Resources) -> Finding | None:
     """What the words alone settle, whatever the intent: a rate of exchange, a card only hinted at, figures of cards."""
     looks = (
         conversion.rate_question,
+        quotas.quota,
+        card_hours.card_hours,
+        servers.servers,
+        trainable_tokens.trainable_tokens,
+        claimed_specs.claimed_memory,
+        specs.specs,
+        open_choice.choose_openly,
+        card_options.card_options,
         asking_back.asked_about_nothing,
         asking_back.which_card,
-        servers.servers,
-        specs.specs,
     )
-    return next((found for look in looks if (found := look(request, book))), None)
+    if found := next((found for look in looks if (found := look(request, book))), None):
+        return found
+    if found := card_introductions.introduced(request, book, having.index):
+        return found
+    compared = card_comparison.cards_compared(request, book)
+    return documents.with_passage(request, book, compared, having.index) if compared else None
 
 
 def _by_prices(request: Request, having: Resources) -> str:
@@ -234,6 +256,8 @@ def _by_prices(request: Request, having: Resources) -> str:
     intent, has = request.intent, request.aspects
     if request.slots.instances and intent == "buy_price":
         return "price"
+    if intent in ("budget", "buy_price") and budgets.buys_time(request.question) and request.slots.money:
+        return "budget"
     if intent == "budget" and {"buy", "how_many"} <= has and "rent" not in has:
         return "buy_price"
     return "speedup" if intent == "compare" and _one_card_unpriced(request, having) else intent

@@ -24,7 +24,7 @@ WORDS: dict[str, str] = {
     "gpu_memory": r"显存|vram|gpu memory|video memory",
     "rent": r"租|每小时|一小时|小时价|时价|/小时|/h\b|云|实例|包月|包年|\brent|per hour|hourly|an hour|\bhr\b|cloud|lease|on-demand|instance",
     "buy": r"(?<![够收要想])买|购|入手|收[一到张]|收得?到|售价|卖|零售|二手|京东|\bbuy|purchas|retail|msrp|to own|sell|street price",
-    "price": r"价|多少钱|啥价|几块|几元|贵|便宜|费用|收费|成本|花多少|要多少|预算|price|prcie|pricing|cost|charg|cheap|expensive|how much|fee|\brate\b|\bpay|按需|on[- ]demand",
+    "price": r"价|多少钱|啥价|几块|几元|贵|便宜|费用|收费|成本|花多少|要多少|预算|price|prcie|pricing|cost|charg|cheap|expensive|how much|fee|\brate\b|\bpay|按需|on[- ]demand|dearer|dearest|pric(?:ier|iest)",
     "mine": r"我租的|我的|我这|我自己|我们租|我花|我拿到|我买|\bmy\b|\bi rent|\bi pay|costs? me|\bwe pay|\bour\b|如果.{0,12}[元块]|假设|按.{0,8}[元块]",
     "enough": r"够不够|够吗|够用|够.{0,14}吗|够|能不能|行吗|行不行|可以吗|ok ?吗|ok\?|enough|suffic|can i|could i|is it possible|within|does .{0,30}(?:cover|buy)",
     "limit": r"预算|不超过|以内|以下|之内|低于|少于|不到|最多|上限|budget|under|below|less than|at most|up to|no more than|within|cap",
@@ -56,6 +56,7 @@ WORDS: dict[str, str] = {
     "model_spec": MODEL_SPEC,
     "export": r"限制|出口|管制|禁|对华|export|restrict|\bban",
     "each": r"各|分别|\beach\b|respectively",
+    "separately": r"分别|各自|各(?:要|是|得|需)?多少|respectively|separately|for each\b|each (?:cost|one)",
     "payback": r"回本|打平|回收成本|多久.{0,6}(?:划算|合算)|break.?even|pay ?back|pays? for itself|pay off",
     "which": r"哪|啥|什么|which|what",
     "scales": r"线性|加速比|并行效率|扩展效率|\blinear|scal(?:e|es|ed|ing)\b",
@@ -63,6 +64,13 @@ WORDS: dict[str, str] = {
     "total": r"总|一共|共|合计|加起来|total|altogether|in all|sum",
     "same": r"同样|一样的?时间|same",
 }  # fmt: skip
+
+# "包月怎么卖" asks what a month is sold for; nobody buys the card.
+SOLD_BY_TIME = re.compile(
+    r"(?<=包月|包年|小时|一天|每天|每月|按量|按时|个月)[^,，。;；]{0,4}卖(?!卡|掉|给)|(?<=租)[^,，。;；]{0,2}卖|"
+    r"卖(?=[^,，。;；]{0,8}(?:小时|一天|每天|一个月|每月|/h))",
+    re.I,
+)
 
 ALL_CLOUDS = re.compile(
     r"(?:三|各|每|所有|全部|其他|其余|另外|别的)(?:[两三几]?[家个])?(?:云|家|厂商|平台)?(?:都|呢|的|吗|全部|$)|all (?:three|of them|clouds|providers)|(?:the )?others?\b|other (?:clouds|providers|two)"
@@ -83,7 +91,7 @@ FILLER = re.compile(
 
 def aspects_of(text: str) -> frozenset[str]:
     """The aspects that the words of a normalised text name."""
-    lowered = text.lower()
+    lowered = SOLD_BY_TIME.sub(" ", text.lower())
     return frozenset(aspect for aspect, pattern in _patterns().items() if pattern.search(lowered))
 
 

@@ -8,22 +8,42 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 from decimal import Decimal
 
-from assistant import prices, render, working_hours
+from assistant import price_gaps, render, working_hours
+from assistant.aspects import WORDS
 from assistant.calculator.calculation import number
+from assistant.conversion import convert
 from assistant.costs import cost
 from assistant.evidence import Finding
-from assistant.exchange import agreed_rate
 from assistant.ledger import Ledger
 from assistant.price_tables import per_hour
 from assistant.reading import Period
 from assistant.rental_terms import Rate, discount_note, month_note, periods_for, rates_for, span, stop
 from assistant.understand import Request
 
+PRICED_IN = ("CNY", "USD")  # an amount in another currency is asked back for
+PAYBACK = re.compile(WORDS["payback"], re.I)
 # "12,000 a month: how many hours is that": the time is asked for, a month only says how often the money is spent.
 HOURS_ASKED = re.compile(r"(?:多少|几)个?(?:小时|钟头|卡时|机时)|how many (?:gpu[- ]|card[- ]|machine[- ])?hours", re.I)
+
+# "How long would 5,000 last": the same, in any unit.
+LASTING = re.compile(
+    r"多久|多长时间|(?:多少|几)(?:天|个?(?:小时|钟头|卡时|机时|星期|礼拜|月)|周)|how long|how much (?:\w+[- ])?time|how many (?:\w+[- ])?(?:hours|days|weeks|months)",
+    re.I,
+)
+# Hours that money buys are rented: "10,000 yuan buys how many hours of A100".
+TIME_BOUGHT = re.compile(
+    r"买(?:到|得到?|来)?\s*(?:多少|几)个?(?:小时|钟头|卡时|机时|天)|买(?:到|得到?|来)?\s*多(?:久|长时间)|(?:小时|卡时|机时|时长|算力)[^,，。?？]{0,6}能买(?:多少|几)|"
+    r"(?<![a-z])(?:buys?|bought|get|purchase)s?(?: me| us| you)?(?: an? \w+ for)? (?:how (?:many (?:\w+[- ])?(?:hours|days|weeks)|much (?:\w+[- ])?time|long))|"
+    r"how (?:many (?:\w+[- ])*(?:hours|days|weeks)|much (?:\w+[- ])*time|long)[^.?]{0,40}(?<![a-z])(?:buy|purchase|get)(?![a-z])",
+    re.I,
+)
+
+
+def buys_time(question: str) -> bool:
+    """Whether hours of a card are what the money is to buy, and no card."""
+    return TIME_BOUGHT.search(question) is not None and not PAYBACK.search(question)
 
 
 def budget(request: Request, book: Ledger) -> Finding:
@@ -38,26 +58,37 @@ def budget(request: Request, book: Ledger) -> Finding:
     found = [rate for rate in found if rate.currency == found[0].currency]
     rates = [rate for rate in found if rate.gpus_per_instance == 1] or found  # money buys whole instances
     if not rates:
-        return prices.missing(request, book)
+        return price_gaps.missing(request, book)
     lead = ""
-    if s.money_currency not in (None, rates[0].currency) and (own := agreed_rate(request.question)):
-        result = book.compute("currency_conversion", amount=s.money, from_currency=s.money_currency, to_currency=rates[0].currency,
-                              rates=[{"currency": "CNY", "per_usd": own, "as_of": str(date.today().year), "source": book.say("你给的汇率", "your rate")}])  # fmt: skip
-        lead = book.say(f"按你给的汇率折算：{result.formula}。", f"Converted at your rate: {result.formula}.")
-        s = replace(s, money=result.value, money_currency=rates[0].currency)
-        request = replace(request, slots=s)
     if s.money_currency not in (None, rates[0].currency):
-        given = render.CURRENCY_ZH.get(s.money_currency or "", s.money_currency or "")
-        return book.finding("needs_detail", book.say(
-            f"预算是{given}，而价格是{render.unit(rates[0].currency, 'zh')}；没有约定汇率不能换算。请给出汇率，或直接给{render.unit(rates[0].currency, 'zh')}预算。",
-            f"The budget is in {s.money_currency} but the prices are in {rates[0].currency}, and without an agreed rate they are not converted. Please give an exchange rate or the budget in {rates[0].currency}."))  # fmt: skip
-    timeless = (
-        s.hours_per_day and not s.periods and "how_many" not in request.aspects  # "8 hours a day, for how long?"
-    ) or (HOURS_ASKED.search(request.question) and "enough" not in request.aspects and len(s.periods) < 2)
-    periods = [] if timeless else periods_for(request, book)
+        known = s.money_currency in PRICED_IN and rates[0].currency in PRICED_IN
+        changed = convert(s.money, str(s.money_currency), rates[0].currency, request, book) if known else None
+        if changed is None:
+            return _not_converted(request, rates[0].currency, book)
+        lead, s = changed.line, replace(s, money=changed.value, money_currency=rates[0].currency)
+        request = replace(request, slots=s)
+    periods = [] if _asks_time(request) else periods_for(request, book)
     if periods and "payback" not in request.aspects:
         return _cards_for(request, rates, periods[0], book, lead)
     return _hours_for(request, rates, book, lead)
+
+
+def _asks_time(request: Request) -> bool:
+    """Whether the time is what is asked, so that none that was said is the time of the rent."""
+    s, text = request.slots, request.question
+    if s.hours_per_day and not s.periods and "how_many" not in request.aspects:  # "8 hours a day, for how long?"
+        return True
+    if LASTING.search(text) and all(period.hours == 1 for period in request.said.periods):  # "per hour" is of a price
+        return True
+    return bool(HOURS_ASKED.search(text)) and "enough" not in request.aspects and len(s.periods) < 2
+
+
+def _not_converted(request: Request, currency: str, book: Ledger) -> Finding:
+    said = request.slots.money_currency or ""
+    given = render.CURRENCY_ZH.get(said, said)
+    return book.finding("needs_detail", book.say(
+        f"预算是{given}，而价格是{render.unit(currency, 'zh')}；没有约定汇率不能换算。请给出汇率，或直接给{render.unit(currency, 'zh')}预算。",
+        f"The budget is in {said} but the prices are in {currency}, and without an agreed rate they are not converted. Please give an exchange rate or the budget in {currency}."))  # fmt: skip
 
 
 def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Ledger, lead: str) -> Finding:
@@ -144,5 +175,5 @@ def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger, lead: str)
     if len(rates) > 1:
         heads = heads[:1]
     note = book.say("若这是买卡的价钱：租满上面的时长就等于卡价；未计电费、机房、服务器和残值。",
-                    "If this is the price of buying the card: renting for that long costs as much as the card; power, hosting, the server and resale are left out.") if request.aspects & {"buy", "payback"} else ""  # fmt: skip
+                    "If this is the price of buying the card: renting for that long costs as much as the card; power, hosting, the server and resale are left out.") if request.aspects & {"buy", "payback"} and not buys_time(request.question) else ""  # fmt: skip
     return book.finding("answered", lead, *heads, table, discount_note(request, rates[0], book), note)

@@ -22,7 +22,7 @@ OPPOSITES = (
 )
 KEPT = ("gpus", "providers", "models", "methods", "workloads", "periods", "hours_per_day", "money", "money_currency",
         "money_high", "price_per_hour", "price_currency", "memory_gb", "forms", "instances", "rows", "factor",
-        "parameters_b", "purchase_price", "purchase_currency", "purchase_per_card", "about")  # fmt: skip
+        "parameters_b", "purchase_price", "purchase_currency", "purchase_per_card", "about", "paid_share")  # fmt: skip
 # What is said together and so replaced together: a new figure drops what belonged to the old one.
 TOGETHER = (("money", "money_currency", "money_high"), ("models", "parameters_b"), ("gpus", "forms"))
 CLAUSES = re.compile(r"[,，;；、。]|\b(?:and|but|while)\b|而且|同时|但是?")
@@ -50,11 +50,15 @@ def inherit(old: Slots, now: Reading) -> Slots:
     added = _added(old, now)
     if now.count_delta and not added:
         count = max((count or 1) + now.count_delta, 1)
-    if not same_subject:  # another card or cloud is not what the user's own price was for
+    if (new.gpus and new.gpus != old.gpus) or new.providers:  # another card or cloud is not what the user's own price was for
         kept["price_per_hour"] = new.price_per_hour
     if now.all_clouds or (now.aspects & {"cheapest", "dearest"} and not new.providers):
         kept["providers"] = ()  # "anything cheaper?" looks beyond the cloud talked about
     items = new.items or (old.items if same_subject and not now.count_delta and new.count is None else ())
+    if old.providers and new.providers and set(new.providers) - set(old.providers):  # another cloud did not give it
+        kept["paid_share"] = new.paid_share
+    if new.paid_share:
+        items = tuple(replace(item, paid_share=None) for item in items)
     kept["workload"] = merged(old.workload, new.workload)
     kept |= {"count": count, "count_high": high, "items": items}
     slots = replace(new, **kept, pairs=new.pairs or (old.pairs if same_subject else ()))  # type: ignore[arg-type]
@@ -128,4 +132,4 @@ def _scaled_apart(slots: Slots, text: str) -> Slots:
 
 
 def _longer(period: Period, times: Decimal) -> Period:
-    return replace(period, hours=period.hours * times, value=period.value * times)
+    return replace(period, hours=period.hours * times, value=period.value * times, text="")

@@ -12,11 +12,12 @@ from decimal import Decimal
 
 from assistant import render
 from assistant.calculator.calculation import HOURS_PER_MONTH, number
-from assistant.deployments import Load, load_of, precisions_of
+from assistant.choice_bounds import bounds_of, rankings_of, ways_of
+from assistant.deployments import Load, load_of
 from assistant.evidence import Finding
 from assistant.figures import extract_figures
 from assistant.finetuning import finetune_memory
-from assistant.fit import arguments as fit_arguments
+from assistant.fit_cases import arguments as fit_arguments
 from assistant.fit_words import (
     family_note,
     gib,
@@ -27,22 +28,16 @@ from assistant.fit_words import (
     span,
     taken_notes,
 )
-from assistant.gpu_ranking import Bounds, Choice, Ranking, ranking
+from assistant.gpu_ranking import Bounds, Choice, Ranking
 from assistant.ledger import Ledger
 from assistant.load_words import cost_per_million, load_notes, rate, wanted
-from assistant.offer_prices import CardPrice, bought, currency_of, rented
 from assistant.served_model import Served, Use, not_on_file, served, use_of, with_lengths
+from assistant.smallest_card import asks_smallest, smallest_card
 from assistant.understand import Request
 from knowledge.catalog import Offer
 from knowledge.hardware_cells import export_words
 
 MOST_ROWS = 5
-PER_MILLION = re.compile(r"百万|100\s*万|per\s*(?:1\s*)?m(?:illion)?(?![a-z])|/\s*(?:1\s*)?m(?:illion)?\s*tok", re.I)
-SPARE = re.compile(
-    r"主备|备机|备用|冗余|高可用|双机|坏了|宕机|挂了|顶上|容灾|redundan|fail[- ]?over|high availability|(?<![a-z])ha(?![a-z])|spare|n\+1",
-    re.I,
-)
-CHINA = "CN"
 REASONS = {
     "memory": ("一台机器能插的张数放不下", "a machine full of them does not hold it"),
     "target": ("速度或首 token 达不到", "too slow for the target"), "speed": ("没有速度数据", "no speed figures on file"),
@@ -63,58 +58,19 @@ def choose(request: Request, book: Ledger) -> Finding | None:
         return finetune_memory(request, book) if models else None
     if not models:
         return None
-    model, bounds = models[0], _bounds(request, book)
+    if asks_smallest(request) and not (request.slots.providers or request.slots.price_per_hour):
+        return smallest_card(request, models, book)
+    model, bounds = models[0], bounds_of(request, book)
     use, load = use_of(model, work), load_of(model, work)
     if model.shape is None:
         load = replace(load, users=None, requests_per_s=None)
-    for way in _ways(request, bounds):
+    for way in ways_of(request, bounds):
         aside = Ledger(book.catalog, book.language)
-        if any(found.choices for found in _rankings(request, model, use, load, way, aside)):
+        if any(found.choices for found in rankings_of(request, model, use, load, way, aside)):
             bounds = way
             break
-    rankings = _rankings(request, model, use, load, bounds, book)
+    rankings = rankings_of(request, model, use, load, bounds, book)
     return _answer(request, model, use, load, bounds, rankings, book) if rankings else None
-
-
-def _ways(request: Request, bounds: Bounds) -> list[Bounds]:
-    """The bounds as asked; without the export rules that nobody spoke of; and in the other currency, if no sum is given."""
-    said = bounds.destination if request.slots.workload.country else ""
-    ways = [bounds, replace(bounds, destination=said)]
-    if bounds.budget is None:
-        other = "USD" if bounds.currency == "CNY" else "CNY"
-        ways += [replace(bounds, currency=other, destination=said)]
-    return ways
-
-
-def _bounds(request: Request, book: Ledger) -> Bounds:
-    s, has = request.slots, request.aspects
-    in_all = bool(s.money) and not s.periods  # a sum without a time buys cards
-    buys = "rent" not in has and not s.price_per_hour and ("buy" in has or in_all) and not s.providers
-    currency, hours = (
-        currency_of(request, book),
-        s.periods[0].hours if s.periods and s.money and not buys else Decimal(1),
-    )
-    budget = s.price_per_hour or (s.money if buys or s.periods else None)
-    in_china = s.workload.country == CHINA or (buys and currency == "CNY")
-    per_million = PER_MILLION.search(request.question) is not None and not buys
-    order = "cost_per_million_tokens" if per_million else "speed" if "fast" in has and "cheapest" not in has else "cost"
-    return Bounds(
-        buys, currency, hours, budget, CHINA if in_china else "", order, SPARE.search(request.question) is not None
-    )
-
-
-def _rankings(request: Request, model: Served, use: Use, load: Load, bounds: Bounds, book: Ledger) -> list[Ranking]:
-    """One ranking for each precision; empty where no card in question has a price in the currency."""
-    cards, precisions = _cards(request, bounds, book), precisions_of(model, request.slots.workload)
-    return [ranking(model, use, precision, load, cards, bounds, book) for precision in precisions] if cards else []
-
-
-def _cards(request: Request, bounds: Bounds, book: Ledger) -> list[CardPrice]:
-    found = bought(bounds.currency, book) if bounds.buys else rented(bounds.currency, request.slots.providers, book)
-    families = set(book.catalog.members(request.slots.gpus))
-    named = [card for card in found if card.gpu.family in families]
-    # A card that the clouds named do not rent out was said of something else (what one has, or tested on).
-    return named if named or (families and not request.slots.providers) else found
 
 
 def _answer(

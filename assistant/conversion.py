@@ -6,12 +6,13 @@ Rates are those of rates.csv (averages of a year), or the reader's own. Prices s
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from decimal import Decimal
 
 from assistant import render
+from assistant.agreed_rate import agreed_rate
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
-from assistant.exchange import agreed_rate
 from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.names import normalise
@@ -50,8 +51,22 @@ def rate_question(request: Request, book: Ledger) -> Finding | None:
     return book.finding("answered", line) if line else None
 
 
+@dataclass(frozen=True)
+class Converted:
+    """An amount in another currency, and the line that says it with the rate, its year and its source."""
+
+    value: Decimal
+    line: str
+
+
 def in_currency(amount: Decimal, source: str, target: str, request: Request, book: Ledger) -> str:
     """An amount in another currency, with the rate, its year and its source; empty where no rate is known."""
+    found = convert(amount, source, target, request, book)
+    return found.line if found else ""
+
+
+def convert(amount: Decimal, source: str, target: str, request: Request, book: Ledger) -> Converted | None:
+    """An amount in another currency at the reader's rate or that of rates.csv; None where no rate is known."""
     own, rates, mark, years = agreed_rate(request.question), [], "", []
     for currency in dict.fromkeys((source, target)):
         row = book.catalog.rate(currency)
@@ -64,7 +79,7 @@ def in_currency(amount: Decimal, source: str, target: str, request: Request, boo
             mark += book.cite_rate(row)
             years.append(str(row.year))
         else:
-            return ""
+            return None
     result = book.compute("currency_conversion", amount=amount, from_currency=source, to_currency=target, rates=rates)
     lang = book.language
     before, after = render.amount(amount, source, lang), render.cash(result.value, target, lang)
@@ -76,8 +91,9 @@ def in_currency(amount: Decimal, source: str, target: str, request: Request, boo
         if not years
         else book.say(f"{years[0]} 年平均汇率", f"average rate of {years[0]}")
     )
-    return book.say(f"**{before} = {after}**（按{whose}：{per_usd}）{mark}。这是年平均，不是今天的汇率。" if years else f"**{before} = {after}**（按{whose}：{per_usd}）。",
+    line = book.say(f"**{before} = {after}**（按 {whose}：{per_usd}）{mark}。这是年平均，不是今天的汇率。" if years else f"**{before} = {after}**（按{whose}：{per_usd}）。",
                     f"**{before} = {after}** ({whose}: {per_usd}) {mark}. This is a year's average, not today's rate." if years else f"**{before} = {after}** ({whose}: {per_usd}).")  # fmt: skip
+    return Converted(result.value, line)
 
 
 def converted(total: Decimal, currency: str, request: Request, book: Ledger) -> str:

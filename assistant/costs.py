@@ -8,13 +8,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from assistant import memory, orders, price_selection, price_tables, prices, render, short_times, working_hours
+from assistant import (
+    memory,
+    orders,
+    price_gaps,
+    price_selection,
+    price_tables,
+    render,
+    short_times,
+    size_notes,
+    subscriptions,
+    working_hours,
+)
 from assistant.calculator.calculation import number
 from assistant.conversion import converted
+from assistant.cost_differences import differences
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.price_tables import per_hour
-from assistant.reading import Period
+from assistant.reading import Period, read
 from assistant.rental_terms import (
     Rate,
     discount_note,
@@ -28,6 +40,7 @@ from assistant.rental_terms import (
     standard,
     stop,
 )
+from assistant.shared_bills import share_of
 from assistant.understand import Request
 from knowledge.catalog import MemoryAdvice
 from knowledge.instances import find_instances
@@ -41,11 +54,14 @@ def cost(request: Request, book: Ledger) -> Finding:
     if mixed := orders.order(request, book):
         return mixed
     stopped = stop(request, book, need_gpu=not request.slots.price_per_hour)  # a price of one's own needs no card
-    if stopped:
-        return stopped
+    return stopped or subscriptions.leading(request, book, _by_the_hour)
+
+
+def _by_the_hour(request: Request, book: Ledger) -> Finding:
+    """The sum at the prices per hour."""
     rates = rates_for(request, book)
     if not rates:
-        return prices.missing(request, book)
+        return price_gaps.missing(request, book)
     count, count_note = _count(request, book)
     periods = periods_for(request, book)
     if short := short_times.per_minute(request, rates, count, periods, book):
@@ -72,7 +88,9 @@ def _line(rate: Rate, count: int, period: Period, book: Ledger) -> str:
 def _subscriptions(request: Request, rates: Sequence[Rate], periods: Sequence[Period], book: Ledger) -> list[str]:
     """What the clouds ask for a month's subscription, where months are asked for and such rows exist."""
     by_month = any(period.unit in ("month", "quarter", "year") for period in periods)
-    return prices.monthly(request, book) if by_month and rates[0].mark and not request.slots.hours_per_day else []
+    return (
+        subscriptions.monthly(request, book) if by_month and rates[0].mark and not request.slots.hours_per_day else []
+    )
 
 
 def _count(request: Request, book: Ledger) -> tuple[int, str]:
@@ -80,6 +98,8 @@ def _count(request: Request, book: Ledger) -> tuple[int, str]:
     if named := [i for i in find_instances(normalise(request.question)) if i.gpu_count and i.gpu_count >= 1]:
         each, machines = int(named[0].gpu_count or 1), request.slots.count or 1
         return each * machines, book.say(f"{machines:,} 台 {named[0].text}，每台 {each} 张卡。", f"{machines:,}× {named[0].text} with {render.cards(each, 'en')} each.")  # fmt: skip
+    if found := _of_size(request, book):
+        return found
     if request.slots.count:
         return request.slots.count, ""
     for workload in memory.workloads(request):
@@ -92,7 +112,23 @@ def _count(request: Request, book: Ledger) -> tuple[int, str]:
                 f"The number of cards is the articles' advice: {advice.card_count}× {size}{advice.card} {mark} (the price table does not state the A100's memory).")  # fmt: skip
         if advice and advice.memory_min_gb:
             return _cards_for_need(request, advice, book)
+    if any(offer.is_slice for offer in price_selection.sized_offers(request, book)):
+        return 1, book.say("按 1 个切片计算。", "Reckoned for 1 slice.")
     return 1, book.say("按 1 张卡计算。", "Reckoned for 1 card.")
+
+
+def _of_size(request: Request, book: Ledger) -> tuple[int, str] | None:
+    """Cards of a machine size named with several of them each, where no number of cards or one of machines is said."""
+    each = {offer.gpu_count for offer in price_selection.sized_offers(request, book)}
+    if len(each) != 1 or each == {1}:
+        return None
+    (cards,), count = each, request.slots.count
+    in_machines = any(
+        q.kind == "count" and q.unit == "machine" and q.value == count for q in read(request.question).quantities
+    )
+    if count and not in_machines:
+        return None
+    return cards * (count or 1), book.say(f"每台 {cards} 张卡。", f"{cards} cards in each machine.")
 
 
 def _cards_for_need(request: Request, advice: MemoryAdvice, book: Ledger) -> tuple[int, str]:
@@ -131,7 +167,7 @@ def _single(
             )
         )
         lines.append(render.formula(result.formula, book.language))
-        lines += [line for line in (converted(result.value, rate.currency, request, book),) if line]
+        lines += [line for line in (share_of(result.value, rate.currency, request, book), converted(result.value, rate.currency, request, book)) if line]  # fmt: skip
     return book.finding(
         "answered",
         "  \n".join(lines),
@@ -183,9 +219,10 @@ def _several(
         f"**最便宜：{rate.label} {what}，{span(period, book)}，{total}**{rate.mark}",
         f"**Cheapest: {what} at {rate.label}, {span(period, book)}: {total}** {rate.mark}",
     )
+    apart = differences(priced, count, periods, book) if "difference" in request.aspects else ""
     return book.finding(
-        "answered", head + "  \n" + render.formula(result.formula, book.language), converted(result.value, rate.currency, request, book), render.table(headings, rows),
-        *others, _assumptions(request, rate, note, periods, book), _apart(request, rates, count, period, book),
+        "answered", apart or head + "  \n" + render.formula(result.formula, book.language), share_of(result.value, rate.currency, request, book), converted(result.value, rate.currency, request, book), render.table(headings, rows),
+        *others, _assumptions(request, rate, note, periods, book), "" if apart else _apart(request, rates, count, period, book),
         *_subscriptions(request, rates, periods, book),
     )  # fmt: skip
 
@@ -252,6 +289,7 @@ def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Peri
             if rate.mark
             else "",
             note,
+            size_notes.no_such_size(request, book) if rate.mark else "",
             discount_note(request, rate, book),
             price_tables.form_note(request, price_selection.offers_for(request, book), book) if rate.mark else "",
             own,

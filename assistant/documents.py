@@ -11,9 +11,13 @@ from dataclasses import replace
 
 from assistant import render
 from assistant.conflicts import conflicts
+from assistant.definitions import defined_first
 from assistant.evidence import Citation, Finding, Language, Status
+from assistant.kind_words import asks_for_secrets
 from assistant.ledger import Ledger
 from assistant.llm import estimated_tokens
+from assistant.passage_questions import asks_of_stock, evades
+from assistant.pointing_words import points
 from assistant.sentence_form import without_steering
 from assistant.sentences import split_sentences
 from assistant.understand import Request
@@ -35,6 +39,8 @@ VENDOR_CLAIM = re.compile(
     r"|\b(?:vendor|maker|manufacturer|NVIDIA|AMD)(?:'s)? (?:claims?|advertises?|marketing)\b|claimed by (?:the )?(?:vendor|maker|NVIDIA|AMD)",
     re.I,
 )
+SLANG = frozenset({"eli5", "gr8", "m8", "l8r", "h8", "b4", "n00b", "w8"})  # words with digits that name nothing
+SURELY_MEANT = 0.6  # the certainty from which a passage shows that what sounded like chat was a question
 SEPARATOR = re.compile(r"\s*\|[\s|:-]+\|\s*$")
 EMPTY_CELL = re.compile(r"= (?:未注明|not stated|未印|not printed)$|^(?:来源|source) = ")
 
@@ -46,8 +52,9 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     """
     about, is_sure = _search(request, index)
     unknown = [name for name in (*request.slots.unknown, *_proper_words(request)) if not index.knows(name)]
-    if not is_sure and not unknown and request.earlier_search:
-        together = replace(request, search_text=f"{request.earlier_search} {request.search_text}")
+    before = request.earlier_search or _pointed_at(request)
+    if not is_sure and not unknown and before:
+        together = replace(request, search_text=f"{before} {request.search_text}")
         with_before, is_sure = _search(together, index)
         about = with_before if is_sure else about
     if unknown or not is_sure:
@@ -67,11 +74,36 @@ def look_up(request: Request, book: Ledger, index: Index) -> Finding:
     return book.finding(status, *quotes, conflicts(book.citations, book.language), wants_prose=status == "answered")
 
 
+def mistaken_for_chat(request: Request, book: Ledger, index: Index) -> Finding | None:
+    """The answer to what was taken for chat or mischief without certainty, where a passage surely has it; None elsewhere.
+
+    Without certainty: the classifier was in doubt, or the turn follows one that the documents answered.
+    """
+    doubtful = request.decided_by == "likeliest" or bool(request.earlier_search)
+    if request.intent not in ("manipulation", "off_topic") or not doubtful or evades(request.question):
+        return None
+    if asks_for_secrets(request.question, request.slots):
+        return None
+    hits = index.search(request.search_text, language=request.language, limit=8)
+    about = [hit for hit in hits if hit.passage.kind != "row" and _mentions_all(hit.passage, _subjects(request))]
+    if not about or certainty(hits, about[0]) < SURELY_MEANT:
+        return None
+    return look_up(replace(request, intent="document"), book, index)
+
+
 def _search(request: Request, index: Index) -> tuple[list[Hit], bool]:
     """The hits about what the question names, best first, and whether the first surely answers."""
-    hits = index.search(request.search_text, language=request.language, limit=8)
-    about = [hit for hit in hits if _mentions_all(hit.passage, _subjects(request))]
+    first = defined_first(request.question)  # what it then asks of a card the passage about the term tells
+    hits = index.search(first or request.search_text, language=request.language, limit=8)
+    # Which card or cloud is in stock no passage says of any: the one that says so is about all of them.
+    subjects = [] if first or asks_of_stock(request.question) else _subjects(request)
+    about = [hit for hit in hits if _mentions_all(hit.passage, subjects)]
     return about, bool(about) and certainty(hits, about[0]) >= LEAST_CERTAINTY
+
+
+def _pointed_at(request: Request) -> str:
+    """The turn before where the question names nothing and only points at what was told then: "这俩显存各多大"."""
+    return request.earlier if points(request.question) and not _subjects(request) else ""
 
 
 def _best(hits: Sequence[Hit]) -> Hit:
@@ -125,6 +157,22 @@ def with_own(request: Request, book: Ledger, found: Finding, index: Index) -> Fi
     head = book.say("你导入的文档里写着：", "Your own documents say:")
     differing = conflicts(book.citations, book.language)
     return book.finding(found.status, found.markdown, head, quote, differing, wants_prose=found.wants_prose)
+
+
+def with_passage(request: Request, book: Ledger, found: Finding, index: Index) -> Finding:
+    """The finding of code, and below it the passage that surely answers the question too, where there is one."""
+    about, is_sure = _search(request, index)
+    best = _best(about) if is_sure else None
+    if best is None or best.passage.kind != "text":
+        return found
+    quote = cited_quote(best.passage, book)
+    return book.finding(found.status, found.markdown, quote, wants_prose=found.wants_prose)
+
+
+def cited_quote(passage: Passage, book: Ledger) -> str:
+    """A passage as a quotation, entered among the sources of the answer."""
+    book.citations.append(_citation(len(book.citations) + 1, passage))
+    return _quote(passage, len(book.citations), book.language)
 
 
 def _own_passage(request: Request, index: Index) -> Passage | None:
@@ -197,7 +245,7 @@ def _subjects(request: Request) -> list[tuple[str, str]]:
 def _proper_words(request: Request) -> list[str]:
     """Words written like names (mixtral-8x7b, GPT-4): a passage that never uses them is not about them."""
     words = PROPER_WORD.findall(normalise(request.question))
-    coded = [word for word in words if any(character.isdigit() for character in word)]
+    coded = [word for word in words if any(character.isdigit() for character in word) and word.lower() not in SLANG]
     return [word for word in words if len(word) > 3] if request.intent == "memory" else coded
 
 

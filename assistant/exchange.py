@@ -5,30 +5,16 @@ Converts nothing silently: every conversion shows its rate, date and source.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from decimal import Decimal
 
 from assistant import render
+from assistant.agreed_rate import agreed_rate
 from assistant.calculator.calculation import number
 from assistant.ledger import Ledger
 from assistant.price_tables import per_gpu
 from assistant.understand import Request
 from knowledge.catalog import Offer
-
-# 汇率 7.2, 按 7.2 的汇率, 1 美元 = 7.2 元, a rate of 7.2, 7.2 yuan to the dollar
-AGREED = re.compile(
-    r"汇率(?:是|为|按|用|取|算)?\s*(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s*的?汇率|(?:1|一)\s*(?:美元|美金|刀|usd|dollar)\s*(?:=|等于|兑换?|换|is)\s*(\d+(?:\.\d+)?)"
-    r"|按\s*(\d+(?:\.\d+)?)\s*(?:换算|折算|算成|换成|折成|折合)|in (?:cny|rmb|yuan|usd|dollars) at (\d+(?:\.\d+)?)"
-    r"|(?:exchange )?rate\s*(?:of|is|=|:|at)?\s*(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s*(?:yuan|cny|rmb)\s*(?:to|per|a) (?:the )?(?:us )?(?:dollar|usd)",
-    re.I,
-)  # fmt: skip
-
-
-def agreed_rate(question: str) -> Decimal | None:
-    """The yuan per US dollar that the reader says, if he does."""
-    found = AGREED.search(question)
-    return next((Decimal(text) for text in found.groups() if text and Decimal(text) > 0), None) if found else None
 
 
 def side_by_side(request: Request, offers: Sequence[Offer], book: Ledger, currency: str) -> list[str]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from assistant import memory, prices, render
+from assistant import memory, price_gaps, render
 from assistant.calculator.calculation import number
 from assistant.evidence import Bilingual, Finding
 from assistant.finetuning_cases import (
     METHODS,
+    PREFIX_TOKENS,
     RANK,
     SHARDINGS,
     Case,
@@ -20,6 +21,8 @@ from assistant.finetuning_cases import (
     Setting,
     adapter_targets,
     cluster_card,
+    is_before_bf16,
+    methods_named,
     sequence_and_batch,
     size_text,
 )
@@ -47,11 +50,13 @@ LADDER = ("Qwen2.5-0.5B", "Qwen2.5-1.5B", "Qwen2.5-3B", "Qwen2.5-7B", "Qwen2.5-1
 def finetune_memory(request: Request, book: Ledger) -> Finding | None:
     """The memory that training takes, whether the cards named hold it, and what to change where they do not."""
     if request.slots.unknown:
-        return prices.refuse_unknown(request, book)
+        return price_gaps.refuse_unknown(request, book)
     if request.slots.workloads:
         return memory.memory(request, book)
     cards, models = cards_by_memory(request, book), trained(request, book)
     marks = "".join(dict.fromkeys(book.cite_gpu(card.gpu) for card in cards if card.gpu))
+    if not models and not cards and "why" in request.aspects:
+        return None  # a reason, which the documents give
     if not models:
         return _largest(request, cards, book) if cards else _ask(book)
     advice = memory.memory(request, book) if _asks_guide(request) else None
@@ -72,7 +77,7 @@ def _ask(book: Ledger) -> Finding:
 
 def _answer(request: Request, model: Trained, cards: Sequence[CardAsked], marks: str, book: Ledger) -> list[str]:
     targets = adapter_targets(request.question)
-    job = Job(model, request.slots.workload, request.slots.count or 1, cards, book, targets)
+    job = Job(model, request.slots.workload, request.slots.count or 1, cards, book, targets, methods_named(request.question))  # fmt: skip
     main = [job.case(setting) for setting in job.computable()]
     if not main:
         return [render.bullets([_frozen(job, job.settings()[0]), *_left_out(job)])]
@@ -249,10 +254,16 @@ def _method_notes(job: Job, main: Sequence[Case]) -> list[str]:
         adapter = book.compute("lora_parameters", model=model.shape, rank=rank, targets=job.targets)
         where = render.joined(job.targets, book.language)
         lines.append(book.say(f"LoRA 秩 {rank}，加在 {where} 上：可训练 {int(adapter.value):,} 个参数", f"LoRA of rank {rank} on {where}: {int(adapter.value):,} trainable parameters"))  # fmt: skip
+    for case in main:
+        if case.setting.method == "p-tuning":
+            trained_parameters = f"{int(Decimal(case.result.outputs['trainable_parameters'])):,}"
+            lines.append(book.say(f"P-Tuning v2 每层训练 {PREFIX_TOKENS} 个前缀 token 的 K 和 V：可训练 {trained_parameters} 个参数，基座 16 位冻结",
+                                  f"P-Tuning v2 trains K and V of {PREFIX_TOKENS} prefix tokens in every layer: {trained_parameters} trainable parameters, the base frozen in 16 bits"))  # fmt: skip
     if "freeze" in methods:
         lines.append(book.say("只训练最后 2 层", "only the last 2 layers are trained"))
     if "full" in methods and not (work.optimizer or work.precision):
-        lines.append(book.say("bf16 混合精度加 Adam", "bf16 mixed precision with Adam"))
+        sixteen = "fp16" if job.cards and all(is_before_bf16(card) for card in job.cards) else "bf16"
+        lines.append(book.say(f"{sixteen} 混合精度加 Adam", f"{sixteen} mixed precision with Adam"))
     if main[0].setting.offload != "none":
         lines.append(book.say("卸载", "offloading") + _on_host(main[0], book))
     return lines
@@ -281,7 +292,7 @@ def _weighs_most(case: Case, book: Ledger) -> str:
                           f"What takes most is the 4-bit base ({held} GiB): little is left to save but ZeRO-3 or FSDP over more cards."),
         "lora": book.say(f"占得最多的是基座权重（{held} GiB）：改用 QLoRA 最有效，其次是 ZeRO-3/FSDP 分到多卡。",
                          f"What takes most is the base model ({held} GiB): QLoRA helps most, then ZeRO-3 or FSDP over more cards."),
-    }.get(case.setting.method, book.say(f"占得最多的是权重、梯度和优化器状态（{held} GiB）：改用 LoRA/QLoRA、ZeRO-3/FSDP 多卡切分或卸载到内存最有效。",
+    }.get("lora" if case.setting.method == "p-tuning" else case.setting.method, book.say(f"占得最多的是权重、梯度和优化器状态（{held} GiB）：改用 LoRA/QLoRA、ZeRO-3/FSDP 多卡切分或卸载到内存最有效。",
                                         f"What takes most is weights, gradients and optimizer states ({held} GiB): LoRA or QLoRA, ZeRO-3 or FSDP over more cards, or offloading help most."))  # fmt: skip
 
 

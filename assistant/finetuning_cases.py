@@ -18,6 +18,7 @@ from assistant.ledger import Ledger
 from assistant.tools import ToolError
 from assistant.training_subject import CardAsked, Trained, bare_card
 from assistant.workload import Workload
+from assistant.workload_words import METHODS as WORKLOAD_METHODS
 
 SEQUENCE, BATCH, RANK = 2048, 1, 8
 SINGLE_CARDS_GB = tuple(map(Decimal, (8, 12, 16, 24, 32, 40, 48, 80, 96, 141, 192)))
@@ -29,7 +30,15 @@ LOW_BITS = frozenset({"int4", "nf4", "nf4-dq", "fp4"})
 METHODS = {
     "full": Bilingual(zh="全参", en="full fine-tuning"), "lora": Bilingual(zh="LoRA", en="LoRA"),
     "qlora": Bilingual(zh="QLoRA", en="QLoRA"), "freeze": Bilingual(zh="冻结微调", en="freeze tuning"),
+    "p-tuning": Bilingual(zh="P-Tuning v2", en="P-Tuning v2"),
 }  # fmt: skip
+# Methods that a question may name beside each other; a prefix method is none of the workload's.
+_METHOD_WORDS = (
+    *WORKLOAD_METHODS,
+    ("p-tuning", re.compile(r"(?<![a-z])p[\s_-]?tuning(?:[\s_-]*v?\s?2)?|(?:prefix|prompt)[\s_-]*tun(?:ing|e)|前缀(?:微调|调优|训练)|(?<![a-z])pt2(?![a-z0-9])")),
+)  # fmt: skip
+PREFIX_TOKENS = 128  # ChatGLM's pre_seq_len
+OLDEST_BF16 = Decimal("8.0")  # compute capability
 SHARDINGS = {
     "none": Bilingual(zh="数据并行", en="data parallel"), "zero1": Bilingual(zh="ZeRO-1", en="ZeRO-1"),
     "zero2": Bilingual(zh="ZeRO-2", en="ZeRO-2"), "zero3": Bilingual(zh="ZeRO-3", en="ZeRO-3"),
@@ -110,6 +119,7 @@ class Job:
     cards: Sequence[CardAsked]
     book: Ledger
     targets: tuple[str, ...] = DEFAULT_TARGETS
+    methods: tuple[str, ...] = ()  # those that the question sets beside each other
 
     def can_compute(self, method: str) -> bool:
         """Whether the adapter's matrices are known: latent attention (MLA) has no separate k and v projections."""
@@ -130,6 +140,8 @@ class Job:
             batch=work.batch_size or BATCH, optimizer=OPTIMIZERS.get(work.optimizer or "", "adam"),
             offload="optimizer" if work.offload else "none", sharding=self._sharding(method or "full"),
         )  # fmt: skip
+        if self.methods:
+            return [replace(base, method=name, sharding=self._sharding(name)) for name in self.methods]
         if method is None:
             return [replace(base, method=name, sharding=self._sharding(name)) for name in ("full", "lora", "qlora")]
         if work.checkpointing is not None:
@@ -155,7 +167,7 @@ class Job:
             **self.model.arguments, "method": setting.method, "optimizer": setting.optimizer, "sequence_tokens": setting.sequence,
             "micro_batch": setting.batch, "checkpointing": setting.checkpointing, "gpus": setting.gpus,
             "sharding": setting.sharding, "offload": setting.offload, "precision": PRECISIONS.get(work.precision or "", "bf16-mixed"),
-            "lora_rank": work.lora_rank or RANK, "lora_targets": self.targets, "tensor_parallel": work.tensor_parallel or 1,
+            "lora_rank": work.lora_rank or RANK, "prefix_tokens": PREFIX_TOKENS, "lora_targets": self.targets, "tensor_parallel": work.tensor_parallel or 1,
             "pipeline_parallel": work.pipeline_parallel or 1, "flash_attention": work.flash_attention is not False,
         }  # fmt: skip
         if setting.method == "lora" and work.precision in ("int8", "gptq-int8"):
@@ -209,6 +221,13 @@ class Job:
             return False
 
 
+def methods_named(question: str) -> tuple[str, ...]:
+    """The methods of a question in its order, where it names several or one that only this answer knows; else none."""
+    text = question.lower()
+    places = {name: match.start() for name, words in _METHOD_WORDS if (match := words.search(text))}
+    return tuple(sorted(places, key=places.__getitem__)) if len(places) > 1 or "p-tuning" in places else ()
+
+
 def adapter_targets(question: str) -> tuple[str, ...]:
     """The projections that a LoRA question names, in the calculator's order; q and v where it names none."""
     if ALL_LINEAR.search(question):
@@ -216,6 +235,12 @@ def adapter_targets(question: str) -> tuple[str, ...]:
     said = " ".join(found.group().lower() for found in TARGET_LISTS.finditer(question)).replace("proj", "")
     names = set(re.findall(r"gate|up|down|[qkvo](?=[qkvo\W_]|$)", said.replace("and", " ")))
     return tuple(target for target in ALL_TARGETS if target in names) or DEFAULT_TARGETS
+
+
+def is_before_bf16(card: CardAsked) -> bool:
+    """Whether a card is older than Ampere and computes FP16 alone."""
+    capability = card.spec.compute_capability
+    return capability is not None and capability < OLDEST_BF16
 
 
 def size_text(size: Decimal | int | str) -> str:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 
 from assistant import memory, render, tools
-from assistant.calculator.calculation import Calculation
+from assistant.calculator.calculation import number
 from assistant.evidence import Bilingual, Finding
+from assistant.fit_cases import RAISED_SHARE, USUAL_SHARE, Fit, arguments, fit_of, tight_below
 from assistant.fit_memory import kv_answer, largest_answer, memory_answer
 from assistant.fit_words import (
     both,
     cards_cell,
-    cards_named,
     family_note,
     gap,
     gib,
@@ -29,11 +27,13 @@ from assistant.fit_words import (
     shape_note,
     span,
     taken_notes,
+    together,
     tokens,
     told,
 )
 from assistant.ledger import Ledger
-from assistant.served_model import Served, Use, cards_asked, not_on_file, served, use_asked, with_lengths
+from assistant.served_model import Served, cards_asked, not_on_file, served, use_asked, with_lengths
+from assistant.smallest_card import asks_smallest, smallest_card
 from assistant.tools import ToolError
 from assistant.training_subject import CardAsked
 from assistant.understand import Request
@@ -51,36 +51,7 @@ ANSWERS = {
 }  # fmt: skip
 HALVED = frozenset({"bf16", "fp16", "fp8", "int8", "fp32", "gptq-int8"})
 SHORT_CONTEXT = 512  # tokens; less is of no use
-FEW_CARDS = 16  # counts tried for one that is tight below the one that surely fits
-
-
-@dataclass(frozen=True)
-class Fit:
-    """One precision on one kind of card: the asked number of cards, and the least that surely holds it."""
-
-    model: Served
-    use: Use
-    precision: str
-    card: CardAsked
-    cards: int
-    result: Calculation
-    weights: Calculation
-
-    @property
-    def verdict(self) -> str:
-        return str(self.result.outputs["verdict"])
-
-    @property
-    def cards_needed(self) -> int:
-        """0 where no number of cards is enough."""
-        return int(self.result.outputs["cards_needed"])
-
-    def figure(self, name: str) -> Decimal:
-        return Decimal(self.result.outputs[name])
-
-    def who(self, book: Ledger) -> str:
-        """2 张 A100 80 GB."""
-        return cards_named(self.cards, self.card.label, book)
+MOST_CARDS = 10**6  # above any number of cards that is needed
 
 
 def fit(request: Request, book: Ledger) -> Finding | None:
@@ -93,6 +64,8 @@ def fit(request: Request, book: Ledger) -> Finding | None:
     models, cards = served(request, book), cards_asked(request, book)
     if not models:
         return largest_answer(request, cards, book) if cards else None
+    if asks_smallest(request):
+        return smallest_card(request, models, book)
     if KV.search(request.search_text) and not (cards and request.aspects & {"fits", "enough", "how_many"}):
         return kv_answer(request, models, book)
     if not cards:
@@ -127,28 +100,12 @@ def fit_on_cards(
         raise refused[0]
     marks = "".join(dict.fromkeys(book.cite_gpu(f.card.gpu) for f in found if f.card.gpu))
     marks += "".join(dict.fromkeys(book.cite_model(f.model.row) for f in found if f.model.row))
-    heads = [*_heads(request, found, book), *_why_mixture(models, book)]
+    heads = [*_heads(request, found, book), *_together(found, book), *_why_mixture(models, book)]
     heads[-1] += marks if book.language == "zh" else f" {marks}" if marks else ""
     return book.finding(
         "answered", "  \n".join(heads), beside, _limits(found, request, book), _table(found, book) if len(found) > 1 else "",
         _smaller_engine(found, book), _formulas(found, book), _notes(models, found, request, book), _weighs_most(found, book),
     )  # fmt: skip
-
-
-def fit_of(model: Served, use: Use, precision: str, card: CardAsked, count: int | None, book: Ledger) -> Fit:
-    """The fit on `count` cards; on the least that holds it where that is asked (None). Raises ToolError for a split that cannot be."""
-    weights = book.compute("model_weights", **model.arguments, precision=precision)
-    result = book.compute("inference_fit", **arguments(model, use, precision), gpu=card.spec, cards=count)
-    return Fit(model, use, precision, card, int(result.outputs["cards"]), result, weights)
-
-
-def arguments(model: Served, use: Use, precision: str) -> dict[str, object]:
-    """The run as inference_memory and inference_fit take it; a cache only where the shape is known."""
-    return {
-        **model.arguments, "precision": precision, "context_tokens": use.context_tokens if model.shape else None,
-        "sequences": use.sequences, "kv_precision": use.kv_precision, "engine": use.engine,
-        "gpu_memory_utilization": use.memory_share,
-    }  # fmt: skip
 
 
 def _heads(request: Request, found: Sequence[Fit], book: Ledger) -> list[str]:
@@ -172,6 +129,9 @@ def _verdict(f: Fit, book: Ledger) -> str:
         rest = book.say(
             f"至少还余 {gib(f.figure('headroom_gib'))} GiB", f"at least {gib(f.figure('headroom_gib'))} GiB is left"
         )
+    elif f.raised:
+        rest = book.say(f"默认的 {number(USUAL_SHARE * 100)} % 放不下，要把 gpu_memory_utilization 调到 {number(RAISED_SHARE * 100)} %（这里的可用量）才放得下",
+                        f"it does not hold at the default {number(USUAL_SHARE * 100)} %, only with gpu_memory_utilization raised to {number(RAISED_SHARE * 100)} % (the usable memory given here)")  # fmt: skip
     elif f.verdict == "tight":
         rest = book.say(
             "运行时开销取低值放得下，取高值就超了",
@@ -188,7 +148,7 @@ def _instead(f: Fit, book: Ledger) -> str:
     """What it would take of the same card."""
     if f.cards_needed == 0:
         return book.say("这种卡加到再多也放不下", "no number of these cards holds it")
-    tight = _tight_below(f, book)
+    tight = tight_below(f, book)
     if tight:
         return book.say(f"这种卡至少要 {tight} 张（勉强），{f.cards_needed} 张才宽裕", f"it takes {tight} of these cards (tight), {f.cards_needed} to have room")  # fmt: skip
     return book.say(f"这种卡至少要 {f.cards_needed} 张", f"it takes at least {f.cards_needed} of these cards")
@@ -200,7 +160,7 @@ def _how_many(f: Fit, book: Ledger) -> str:
         return book.say(
             f"**{f.card.label} 加到再多也放不下 {name}**", f"**No number of {f.card.label} cards holds {name}**"
         )
-    tight, usable = _tight_below(f, book), gib(f.figure("usable_gib"))
+    tight, usable = tight_below(f, book), gib(f.figure("usable_gib"))
     need = span(f.figure("need_low_gib"), f.figure("need_high_gib"))
     detail = book.say(f"（{f.cards_needed} 张时每卡需要 {need}，可用 {usable} GiB）",
                       f" (with {f.cards_needed}, each needs {need} of {usable} GiB usable)")  # fmt: skip
@@ -208,20 +168,6 @@ def _how_many(f: Fit, book: Ledger) -> str:
         return book.say(f"**{name}：{f.card.label} 至少 {tight} 张（勉强），{f.cards_needed} 张才宽裕**{detail}",
                         f"**{name}: at least {tight}× {f.card.label} (tight), {f.cards_needed} to have room**{detail}")  # fmt: skip
     return book.say(f"**{name}：{f.card.label} 至少 {f.cards_needed} 张**{detail}", f"**{name}: at least {f.cards_needed}× {f.card.label}**{detail}")  # fmt: skip
-
-
-def _tight_below(f: Fit, book: Ledger) -> int | None:
-    """The least number of cards that holds it with the low end of the overhead only, below the number that surely does."""
-    given = arguments(f.model, f.use, f.precision) | {"gpu": f.card.spec}
-    for cards in [n for n in (1, 2, 4, 8, FEW_CARDS) if n < f.cards_needed]:
-        try:
-            verdict = tools.calculate("inference_fit", **given, cards=cards).outputs["verdict"]
-        except ToolError:
-            continue
-        if verdict == "tight":
-            book.compute("inference_fit", **given, cards=cards)
-            return cards
-    return None
 
 
 def _several(found: Sequence[Fit], book: Ledger) -> str:
@@ -235,12 +181,28 @@ def _several(found: Sequence[Fit], book: Ledger) -> str:
             "tight": ("都很紧", "are all tight"),
             "no": ("都放不下", "none of them fits"),
         }[first.verdict]
-        end = book.say("；", "; ") + _instead(found[-1], book) if first.verdict == "no" else ""
-        least = book.say(f"（{names[-1]}）", f" ({names[-1]})") if end else ""
+        smallest = min(found, key=lambda f: f.cards_needed or MOST_CARDS)
+        end = book.say("；", "; ") + _instead(smallest, book) if first.verdict == "no" else ""
+        least = f"（{_name(smallest, book)}）" if book.language == "zh" else f" ({_name(smallest, book)})"
+        least = least if end else ""
         return book.say(f"**{answer.zh}**：{first.who(book)}{gap(first.who(book))}跑 {first.model.label}，{every} {all_alike[0]}{end}{least}。",
                         f"**{answer.en}**: {first.model.label} on {first.who(book)}: {every}, {all_alike[1]}{end}{least}.")  # fmt: skip
     each = [book.say(f"{name} {VERDICTS[f.verdict].zh}", f"{name} {VERDICTS[f.verdict].en}") for name, f in zip(names, found, strict=True)]  # fmt: skip
     return book.say(f"**{first.who(book)}{gap(first.who(book))}跑 {first.model.label}：{'；'.join(each)}**", f"**{first.model.label} on {first.who(book)}: {'; '.join(each)}**")  # fmt: skip
+
+
+def _name(f: Fit, book: Ledger) -> str:
+    return precision_name(f.precision, f.use, book)
+
+
+def _together(found: Sequence[Fit], book: Ledger) -> list[str]:
+    """Of several cards what they have together, beside the weights of each precision: why they are enough or not."""
+    lines = []
+    for model, card in dict.fromkeys((f.model.label, f.card.label) for f in found if f.cards > 1):
+        own = [f for f in found if (f.model.label, f.card.label) == (model, card)]
+        sizes = [f"{_name(f, book)} {both(f.weights.outputs['total_gib'], f.weights.outputs['total_gb'], book)}" for f in own]  # fmt: skip
+        lines.append(together(own[0].cards, own[0].card, model, sizes, book))
+    return lines
 
 
 def _limits(found: Sequence[Fit], request: Request, book: Ledger) -> str:
@@ -290,7 +252,7 @@ def _formulas(found: Sequence[Fit], book: Ledger) -> str:
         cache = book.compute("kv_cache", model=first.model.shape, context_tokens=first.use.context_tokens,
                              sequences=first.use.sequences, kv_precision=first.use.kv_precision)  # fmt: skip
         lines.append(book.say("KV 缓存 = ", "KV cache = ") + cache.formula)
-    whole = first.result.formula.removesuffix(f": {first.verdict}")
+    whole = first.result.formula.removesuffix(f": {first.result.outputs['verdict']}")
     lines.append(f"{whole}{book.say('：', ': ')}{VERDICTS[first.verdict][book.language]}")
     return "  \n".join(render.formula(line, book.language) for line in lines)
 

@@ -12,6 +12,7 @@ from assistant import render
 from assistant.calculator.calculation import Assumption, Calculation, number
 from assistant.ledger import Ledger
 from assistant.served_model import Served, Use, bare_family
+from assistant.training_subject import CardAsked
 from assistant.understand import Request
 
 CHUNKED = ("Llama-4-",)  # three layers of four attend within chunks of the context alone (model card)
@@ -61,6 +62,14 @@ def cards_named(count: int, label: str, book: Ledger) -> str:
 def cards_cell(count: int, label: str, book: Ledger) -> str:
     """In a table: H100 80 GB，4 张."""
     return label if count == 1 else book.say(f"{label}，{count:,} 张", f"{label}, {count:,} cards")
+
+
+def together(count: int, card: CardAsked, model: str, weights: Sequence[str], book: Ledger) -> str:
+    """What so many cards have in all, and the weights that have to lie in it."""
+    total = book.compute("card_total", parts=[{"cards": count, "each": card.spec.memory_gib}], unit="GB")
+    who, each = cards_named(count, card.label, book), book.say("；", "; ").join(weights)
+    return book.say(f"{who}{gap(who)}显存合计 {total.formula}；{model} 的权重：{each}。",
+                    f"Memory of {who} together: {total.formula}; weights of {model}: {each}.")  # fmt: skip
 
 
 def family_note(request: Request, book: Ledger) -> str:

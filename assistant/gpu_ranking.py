@@ -13,7 +13,7 @@ from math import gcd, lcm
 from assistant import tools
 from assistant.calculator.calculation import Calculation
 from assistant.deployments import MOST_OVER_PCIE, Deployment, Load, Unfit, deployment, tensor_degrees
-from assistant.fit import arguments as fit_arguments
+from assistant.fit_cases import arguments as fit_arguments
 from assistant.ledger import Ledger
 from assistant.offer_prices import CardPrice
 from assistant.served_model import Served, Use
@@ -37,6 +37,7 @@ class Bounds:
     budget: Decimal | None
     destination: str
     order: str
+    most_cards: int | None = None  # where the number of cards is said
     spare: bool = False  # one more copy than the load takes, for when one fails
 
 
@@ -80,6 +81,8 @@ def ranking(
     model: Served, use: Use, precision: str, load: Load, cards: Sequence[CardPrice], bounds: Bounds, book: Ledger
 ) -> Ranking:
     """All cards judged for one precision; more than a node only where nothing smaller carries the load."""
+    if bounds.most_cards:
+        return _ranking(model, use, precision, load, cards, bounds, bounds.most_cards, book)
     found = _ranking(model, use, precision, load, cards, bounds, MOST_CARDS, Ledger(book.catalog, book.language))
     most = MOST_CARDS if found.choices or not load.is_stated else MOST_CARDS_OF_LOAD
     return _ranking(model, use, precision, load, cards, bounds, most, book)

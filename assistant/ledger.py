@@ -67,7 +67,8 @@ class Ledger:
             {"provider": o.provider, "gpu": o.gpu_form or o.gpu, "price": float(o.price),
              "unit": f"{o.currency}/{'month' if o.per == 'instance-month' else 'hour'}", "gpu_count": o.gpu_count,
              "price_per_gpu_hour": float(o.price_per_gpu_hour.quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP)), "pricing_model": o.pricing_model, "as_of": o.as_of,
-             "cpu_cores": o.cpu_cores, "host_memory_gib": None if o.host_memory_gib is None else float(o.host_memory_gib)}
+             "cpu_cores": o.cpu_cores, "host_memory_gib": None if o.host_memory_gib is None else float(o.host_memory_gib),
+             **({"gpu_fraction": float(o.gpu_fraction)} if o.is_slice else {})}
             for o in offers
         ]  # fmt: skip
         record = Call(tool="find_offers", arguments=selection, result=rows)

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 
-from assistant import prices, render
+from assistant import price_gaps, price_selection, render
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
+from assistant.price_comparison import per
 from assistant.price_tables import per_hour
 from assistant.quantity import Quantity
 from assistant.reading import HOURS_OF_UNIT, Period, Reading, read
 from assistant.rental_terms import in_hours, month_note, periods_for, span, standard
-from assistant.understand import COMPARING, Request
+from assistant.slot_readings import COMPARING
+from assistant.stated_deal import shares_of_lines
+from assistant.understand import Request
 from knowledge.catalog import Offer
 from knowledge.names import Link
 
@@ -42,6 +45,7 @@ class _Line:
     count: int
     provider: str | None
     time: Quantity | None
+    paid_share: Decimal | None = None
 
 
 def order(request: Request, book: Ledger) -> Finding | None:
@@ -52,10 +56,9 @@ def order(request: Request, book: Ledger) -> Finding | None:
         lines = _kept(request)
         if not lines:
             return None
-    offers = [_cheapest(line, request, book) for line in lines]
-    priced = [offer for offer in offers if offer is not None]
+    priced = _priced(lines, request, book)
     if request.slots.unknown or len(priced) < len(lines):
-        return prices.refuse_unknown(request, book) or prices.missing(request, book)
+        return price_gaps.refuse_unknown(request, book) or price_gaps.missing(request, book)
     if len({offer.currency for offer in priced}) > 1:
         return book.finding("needs_detail", book.say(
             "这几行的价格货币不同，没有约定汇率不能相加；请给出汇率，或分开问。",
@@ -66,9 +69,9 @@ def order(request: Request, book: Ledger) -> Finding | None:
 def _kept(request: Request) -> list[_Line]:
     """The lines of an order said in an earlier turn or told apart by their numbers of cards."""
     items = request.slots.items
-    if len({(item.gpu, item.provider) for item in items}) < 2 or request.aspects & {"each", *COMPARING}:
+    if len({(item.gpu, item.provider) for item in items}) < 2 or request.aspects & {"separately", *COMPARING}:
         return []
-    return [_Line(item.gpu, item.count, item.provider, None) for item in items]
+    return [_Line(item.gpu, item.count, item.provider, None, item.paid_share) for item in items]
 
 
 def _adds(request: Request, found: Reading, lines: Sequence[_Line]) -> bool:
@@ -92,9 +95,10 @@ def _lines(found: Reading) -> list[_Line]:
     cuts = [0, *(_cut(found, a, b) for a, b in pairwise(gpus)), len(found.text)]
     parts = [(gpu, cuts[i], cuts[i + 1]) for i, gpu in enumerate(gpus)]
     clouds = [_cloud(found, start, end) for _, start, end in parts]
+    shares = shares_of_lines(found.text, [(gpu.start, gpu.end) for gpu in gpus])
     shared = set(clouds) - {None}
     lines: list[_Line] = []
-    for (gpu, start, end), cloud in zip(parts, clouds, strict=True):
+    for (gpu, start, end), cloud, share in zip(parts, clouds, shares, strict=True):
         if cloud is None and lines and SAME_CLOUD.search(found.text[start:end]):
             cloud = lines[-1].provider
         if cloud is None and len(shared) == 1 and len([c for c in clouds if c]) == 1:
@@ -103,7 +107,7 @@ def _lines(found: Reading) -> list[_Line]:
             q for q in found.quantities if q.kind == "count" and start <= q.start < end and q.value >= 1 and not q.delta
         ]
         times = [q for q in found.quantities if _is_time(q) and start <= q.start < end]
-        lines.append(_Line(gpu.key, int(counts[0].value) if counts else 1, cloud, times[-1] if times else None))
+        lines.append(_Line(gpu.key, int(counts[0].value) if counts else 1, cloud, times[-1] if times else None, share))
     return lines
 
 
@@ -134,9 +138,28 @@ def _is_time(q: Quantity) -> bool:
     return q.kind == "duration" and q.value > 0 and q.unit in HOURS_OF_UNIT and not (q.rate and PER.match(q.text)) and not HOURLY.fullmatch(q.text)  # fmt: skip
 
 
-def _cheapest(line: _Line, request: Request, book: Ledger) -> Offer | None:
-    providers = [line.provider] if line.provider else request.slots.providers[:1]
-    return next(iter(book.catalog.find_offers([line.gpu], providers)), None)
+def _priced(lines: Sequence[_Line], request: Request, book: Ledger) -> list[Offer]:
+    """The cheapest row of each line that has one; all in one currency where the lines have one in common."""
+    cheapest = [found for line in lines if (found := _row(line, request, book))]
+    wanted = [request.slots.money_currency or ""] if request.slots.money_currency else []
+    wanted += ["USD"] if "dollars" in request.aspects else []
+    if len(cheapest) == len(lines) and (wanted or len({offer.currency for offer in cheapest}) > 1):
+        for currency in dict.fromkeys([*wanted, *(offer.currency for offer in cheapest)]):
+            alike = [found for line in lines if (found := _row(line, request, book, currency))]
+            if len(alike) == len(lines):
+                return alike
+    return cheapest
+
+
+def _row(line: _Line, request: Request, book: Ledger, currency: str | None = None) -> Offer | None:
+    """The cheapest row for as many cards as the line has, of the form that was said where the card has rows of it."""
+    s = request.slots
+    providers = (line.provider,) if line.provider else s.providers[:1]
+    own = replace(s, gpus=(line.gpu,), providers=providers, count=line.count, pairs=(), instances=())
+    for forms in dict.fromkeys((s.forms, ())):
+        if found := price_selection.find(replace(request, slots=replace(own, forms=forms)), book, currency=currency):
+            return found[0]
+    return None
 
 
 def _periods(request: Request, found: Reading, lines: Sequence[_Line], book: Ledger) -> list[Period]:
@@ -162,19 +185,19 @@ def _summed(
     request: Request, lines: Sequence[_Line], offers: Sequence[Offer], periods: Sequence[Period], book: Ledger
 ) -> Finding:
     lang, currency = book.language, offers[0].currency
+    shares = [line.paid_share or request.slots.paid_share or Decimal(1) for line in lines]
+    rates = [_paid(offer, share, book) for offer, share in zip(offers, shares, strict=True)]
     rows, amounts = [], []
     hourly = all(period.unit == "hour" and period.value == 1 for period in periods)
-    for line, offer, period in zip(lines, offers, periods, strict=True):
-        result = book.compute("rental_cost", gpus=line.count, hours=period.hours, price_per_hour=offer.price,
+    for line, offer, period, rate in zip(lines, offers, periods, rates, strict=True):
+        result = book.compute("rental_cost", gpus=line.count, hours=period.hours, price_per_hour=rate,
                               currency=offer.currency, gpus_per_instance=offer.gpu_count)  # fmt: skip
-        exact = (
-            offer.price * int(result.outputs["instances"]) if hourly else result.value
-        )  # rates keep their thousandths
+        exact = rate * int(result.outputs["instances"]) if hourly else result.value  # rates keep their thousandths
         amounts.append(exact)
-        rows.append([render.name("provider", offer.provider, lang), render.gpus_text(line.count, offer.gpu, lang), number(offer.price),
+        rows.append([render.name("provider", offer.provider, lang), render.gpus_text(line.count, offer.gpu_form or offer.gpu, lang), number(rate),
                      span(period, book), number(exact) if hourly else f"{exact:,.2f}"])  # fmt: skip
     mark = book.cite_offers(list(dict.fromkeys(offers)))
-    total, formula = _total(amounts, lines, offers, currency, hourly, book)
+    total, formula = _total(amounts, lines, offers, rates, hourly, book)
     alike = len({(period.hours, period.unit) for period in periods}) == 1
     time = span(periods[0], book) if alike and not hourly else ""
     head = book.say(
@@ -190,22 +213,40 @@ def _summed(
         head + "  \n" + render.formula(formula, lang),
         render.table(headings, rows),
         unsaid,
+        _discounts(offers, rates, shares, book),
         month_note(periods, book),
     )
+
+
+def _paid(offer: Offer, share: Decimal, book: Ledger) -> Decimal:
+    """What an hour of the row costs after the discount that the user states."""
+    if share >= 1:
+        return offer.price
+    return book.compute("discounted_price", list_price=offer.price, paid_share=share, currency=offer.currency).value
+
+
+def _discounts(offers: Sequence[Offer], rates: Sequence[Decimal], shares: Sequence[Decimal], book: Ledger) -> str:
+    """That the discounts are the user's, and what each listed price comes to; "" without one."""
+    parts = [f"{offer.gpu} {number(offer.price)} × {number(share)} = {number(rate)} {per(offer, book)}"
+             for offer, rate, share in zip(offers, rates, shares, strict=True) if share < 1]  # fmt: skip
+    if not parts:
+        return ""
+    return book.say(f"折扣是你说的，价格表里没有：{'；'.join(parts)}。", f"The discount is yours, no row states it: {'; '.join(parts)}.")  # fmt: skip
 
 
 def _total(
     amounts: Sequence[Decimal],
     lines: Sequence[_Line],
     offers: Sequence[Offer],
-    currency: str,
+    rates: Sequence[Decimal],
     hourly: bool,
     book: Ledger,
 ) -> tuple[str, str]:
     """The sum as it is printed, and its formula; a rate per hour is not rounded to hundredths."""
+    currency = offers[0].currency
     if not hourly:
         result = book.compute("sum_of_costs", amounts=list(amounts), currency=currency)
         return render.cash(result.value, currency, book.language), result.formula
-    result = book.compute("combined_rate", parts=[{"instances": -(-line.count // offer.gpu_count), "price_per_hour": offer.price}
-                                                  for line, offer in zip(lines, offers, strict=True)], currency=currency)  # fmt: skip
+    result = book.compute("combined_rate", parts=[{"instances": -(-line.count // offer.gpu_count), "price_per_hour": rate}
+                                                  for line, offer, rate in zip(lines, offers, rates, strict=True)], currency=currency)  # fmt: skip
     return render.amount(result.value, currency, book.language, "hour"), result.formula

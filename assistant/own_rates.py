@@ -16,8 +16,9 @@ from assistant.ledger import Ledger
 from assistant.quantity import Quantity
 from assistant.reading import read
 from assistant.rental_terms import in_hours, month_note, periods_for, span, standard
+from assistant.slot_readings import PRICE_INTENTS
 from assistant.stated_deal import EACH
-from assistant.understand import PRICE_INTENTS, Request
+from assistant.understand import Request
 
 HOURLY_ASKED = re.compile(
     r"(?:每|一|1|折合|合|等于)\s*个?(?:小时|钟头)(?:是|合|多少|几|要)|(?:每|一个?)小时\s*(?:多少|几|是)|(?:per|an|each) hour|hourly|/\s*h\b",

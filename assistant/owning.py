@@ -110,16 +110,16 @@ def _paid_for(
     for label, price in rates:
         out = book.compute("budget_hours", budget=bought.price, price_per_hour=price, hours_per_day=a_day).outputs
         rows.append([label, number(price), f"{out['hours']:,}", f"{out['days']:,}"])
-    head = book.say(f"**租满 {rows[0][2]} 小时（{rows[0][0]}，{rows[0][1]} 元/小时）就等于一张卡的购价**{mark}；{card}。用得比这少，租更省；长期天天用，买更省。",
-                    f"**After {rows[0][2]} hours of rent ({rows[0][0]}, {rows[0][1]} CNY/hour) the card is paid for** {mark}; {card}. For less use rent, for steady use over years buy.")  # fmt: skip
+    used = book.say(f"，每天用 {number(a_day)} 小时要 {rows[0][3]} 天", f", {rows[0][3]} days at {number(a_day)} hours a day") if request.slots.hours_per_day else ""  # fmt: skip
+    head = book.say(f"**租满 {rows[0][2]} 小时（{rows[0][0]}，{rows[0][1]} 元/小时）就等于一张卡的购价{used}**{mark}；{card}。用得比这少，租更省；长期天天用，买更省。",
+                    f"**After {rows[0][2]} hours of rent ({rows[0][0]}, {rows[0][1]} CNY/hour) the card is paid for{used}** {mark}; {card}. For less use rent, for steady use over years buy.")  # fmt: skip
     headings = [book.say("租自", "Rent from"), book.say("租价（元/小时）", "Rent (CNY/hour)"), book.say("等于购价的小时数", "Until paid for (hours)"),
                 book.say(f"天数（每天 {number(a_day)} 小时）", f"At {number(a_day)} hours a day (days)")]  # fmt: skip
-    body = render.table(headings, rows)
     note = book.say(
         "只比较卡价与租价：未计服务器、电费、机房、运维和残值；两边价格都未注明日期。说出卡数、用几年和利用率，可以算全部成本。",
         "Card price against rent only: server, power, hosting, staff and resale are left out; neither price is dated. With the number of cards, the years and the utilisation I can compare all costs.",
     )
-    return [head, body, note]
+    return [head, render.table(headings, rows), note]
 
 
 def _unpriced(request: Request, book: Ledger) -> Finding | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assistant import render
+from assistant import owning, render
 from assistant.calculator.calculation import money, number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
@@ -55,6 +55,8 @@ def payback(request: Request, book: Ledger) -> Finding | None:
     if not PAYS.search(request.question) or request.slots.unknown or PER_KWH.search(request.question):
         return None
     stated = _stated(request)
+    if stated is None and request.slots.price_per_hour:  # the price of the card is a row's
+        return owning.buy_or_rent(request, book)
     if stated is None or (stated.rent is None and not (stated.own and request.slots.gpus)):
         return None
     s = request.slots
@@ -92,6 +94,8 @@ def _stated(request: Request) -> _Own | None:
     earlier = request.slots.purchase_price
     if purchase is None and earlier:  # the price was said in an earlier turn
         purchase = Quantity("money", earlier, "", "", 0, 0, currency=request.slots.purchase_currency)  # type: ignore[arg-type]
+    if rent is None and request.slots.price_per_hour:  # and so may the rent
+        rent = Quantity("money_per_hour", request.slots.price_per_hour, "", "", 0, 0, currency=request.slots.price_currency)  # type: ignore[arg-type]
     currencies = {q.currency for q in (purchase, rent, own) if q and q.currency}
     if purchase is None or len(currencies) > 1:
         return None

@@ -29,11 +29,28 @@ ONE = re.compile(
     r"\b(?:this|that|the same) (?:card|gpu|one|model)\b|\bthat one\b",
     re.I,
 )
-VERSUS = re.compile(r"[和跟与同].{0,16}比|对比|比较?一下|相比|\b(?:compared?|versus|vs\.?|against)\b", re.I)
+VERSUS = re.compile(
+    r"[和跟与同].{0,16}比|对比|比较?一下|相比|比[它他她这那](?:[个家款张种]|便宜|贵)?|比.{1,10}(?:便宜|贵|省|低|高)|\b(?:compared?|versus|vs\.?|against)\b|\b(?:cheaper|dearer|pricier|costlier|more expensive|less expensive|more|less) than\b|\bthan (?:it|this|that|the (?:other|first|last)(?: one)?)\b",
+    re.I,
+)
+# How much dearer, which takes two: said of one that is new, the other is the one talked about.
+DEARER = re.compile(
+    r"[贵便]宜?(?:多少|几|百分)|[高低]多少|差(?:多少|几|价)|百分之几|(?<![a-z])how much (?:more|less|dearer|cheaper)|(?:dearer|cheaper|more expensive) (?:by|in)|what(?:'s| is) the difference|in percent|百分之多少|几个百分点|(?:what|how many) (?:percent|per cent|%)|by what percent|percentage",
+    re.I,
+)
 CLOUD_CHOSEN = re.compile(r"哪[一]?家|\bwhich (?:cloud|provider|vendor)", re.I)
 CHOOSING = re.compile(
     r"哪[个家款张种]|谁|差多少|差价|差距|相差|[贵便]宜?多少|\b(?:which|difference|cheaper|dearer|faster|better)\b", re.I
 )
+# Cards left over, of which nothing is said: "the other three do something else"; 剩下 2 张 T4 is a line of an order.
+LEFT_OVER = re.compile(r"(?:剩下?的?|其余的?|余下的?|\bthe (?:other|remaining)|\bthe rest,?|\bleaving)\s*$", re.I)
+A_NAME = re.compile(r"\s*(?:的\s*)?[A-Za-z0-9]")
+NEAR = 14  # characters before a number
+
+
+def is_left_over(text: str, start: int, end: int) -> bool:
+    """Whether the number at [start:end] counts what is left for something else; not where a name stands right behind."""
+    return LEFT_OVER.search(text[max(0, start - NEAR) : start]) is not None and not A_NAME.match(text, end)
 
 
 def without_pointing(text: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assistant import prices, render, runs
+from assistant import price_gaps, render, runs
 from assistant.calculator.calculation import Calculation, number
 from assistant.calculator.training_compute import MFU_RANGE, MFU_RANGE_ONE_CARD
 from assistant.evidence import Finding
@@ -104,7 +104,7 @@ def train_cost(request: Request, book: Ledger) -> Finding | None:
     """Days, GPU-hours, money and energy of a training run on the cards named."""
     s = request.slots
     if s.unknown:
-        return prices.refuse_unknown(request, book)
+        return price_gaps.refuse_unknown(request, book)
     models = trained(request, book)
     if models and {model.label for model in models} <= MEASURED and s.rows and set(s.gpus) <= {"RTX 4090"}:
         return runs.training_time(request, book)

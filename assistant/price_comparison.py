@@ -96,13 +96,30 @@ def pair(request: Request, low: Offer, high: Offer, book: Ledger) -> str:
     )  # fmt: skip
     card = "" if low.gpu == high.gpu else " "
     a, b = (render.name("provider", o.provider, lang) + (f"{card}{o.gpu}" if card else "") for o in (high, low))
+    if (low.provider, low.gpu) == (high.provider, high.gpu):
+        a, b = (machine(o, [low, high], book) for o in (high, low))
     lead = "" if card else book.say(f"{low.gpu}：", f"{low.gpu}: ")
+    if low.gpu_count != high.gpu_count:
+        lead += book.say("按每张卡算，", "per GPU, ")
     zh = (f"**{lead}{a}比{b}贵 {gap} {rate}，贵 {more} %**（{ratio} 倍；反过来{b}便宜 {less} %）。",
           f"**{lead}{b}比{a}便宜 {gap} {rate}，便宜 {less} %**（反过来{a}贵 {more} %，是 {ratio} 倍）。")  # fmt: skip
     en = (f"**{lead}{a} is {gap} {rate} dearer than {b}, {more} % more** ({ratio}x; the other way round, {b} is {less} % cheaper).",
           f"**{lead}{b} is {gap} {rate} cheaper than {a}, {less} % less** (the other way round, {a} is {more} % dearer, {ratio}x).")  # fmt: skip
     cheaper_asked = "cheapest" in request.aspects or any(w in request.question for w in ("便宜", "省", "低", "less"))
     return book.say(zh[cheaper_asked], en[cheaper_asked])
+
+
+def machine(offer: Offer, beside: Sequence[Offer], book: Ledger) -> str:
+    """A machine by what tells it from the others of its cloud and card: its number of cards, its cores and host memory."""
+    who, parts = render.name("provider", offer.provider, book.language), []
+    if len({o.gpu_count for o in beside}) > 1 or not offer.cpu_cores:
+        parts.append(book.say(f"{offer.gpu_count} 卡机", f"{offer.gpu_count}-GPU machine"))
+    if offer.cpu_cores and len(parts) == 0:
+        parts += [render.cores(offer, book.language), f"{number(offer.host_memory_gib or Decimal(0))} GiB"]
+    size = (
+        " ".join(parts) if len(parts) == 1 else book.say(f"{' '.join(parts)} 的机型", f"machine of {', '.join(parts)}")
+    )
+    return book.say(f"{who} {size}", f"the {size} at {who}")
 
 
 def largest_host(offers: Sequence[Offer], book: Ledger) -> str:

@@ -9,9 +9,10 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from assistant.agreed_rate import agreed_rate
 from assistant.ledger import Ledger
+from assistant.machine_sizes import MachineSize, of_sizes, sizes_said
 from assistant.price_tables import in_currencies
-from assistant.stated_deal import paid_share
 from assistant.understand import Request
 from knowledge.catalog import Offer, newest
 from knowledge.offers import OfferFilter
@@ -34,9 +35,9 @@ class Selection:
 def select(request: Request, book: Ledger) -> Selection:
     """Offers of the named GPUs and providers under the terms asked for, or on demand where no row has those terms."""
     unmet = {aspect for aspect in ("plan", "spot", "stock", "dollars") if aspect in request.aspects}
-    if "plan" in unmet and (paid_share(request.question) or monthly_offers(request, book)):  # the reader's own discount
+    if "plan" in unmet and (request.slots.paid_share or monthly_offers(request, book)):  # the reader's own discount
         unmet.discard("plan")
-    currency = "USD" if "dollars" in unmet else None
+    currency = "USD" if "dollars" in unmet and not agreed_rate(request.question) else None  # the reader's rate converts
     models = ("spot",) if "spot" in unmet else ("on-demand",)
     found = find(request, book, currency=currency, models=models)
     if found:
@@ -65,6 +66,8 @@ def find(
     )  # fmt: skip
     if s.instances and (rows := _of_instances(s.instances, providers, models, regions_said(request, book), book)):
         return rows
+    if sized := sized_offers(request, book, currency=currency, models=models):
+        return sized
     modified = {gpu.name for gpu in book.catalog.gpus if gpu.variant}  # never meant by the name of the stock card
     if s.forms:
         offers = [o for o in offers if not o.gpu_form or o.gpu_form in s.forms]
@@ -89,13 +92,43 @@ def comparable(request: Request, offers: list[Offer], book: Ledger) -> list[list
 
 
 def monthly_offers(request: Request, book: Ledger) -> list[Offer]:
+    """Monthly subscriptions of the GPUs named, of the machine size named where there is one; cheapest per GPU first."""
     s = request.slots
     if not s.gpus:
         return []
     query = OfferFilter(
-        gpus=book.catalog.members(s.gpus), providers=s.providers, pricing_models=("monthly",), per=("instance-month",)
-    )
-    return list(book.catalog.offers.query(query).offers)
+        gpus=book.catalog.members(s.gpus), providers=s.providers, pricing_models=("monthly",), per=("instance-month",),
+        whole_cards=False,
+    )  # fmt: skip
+    found = list(book.catalog.offers.query(query).offers)
+    return of_sizes(sizes_of(request), found) or [o for o in found if not o.is_slice]
+
+
+def sizes_of(request: Request) -> tuple[MachineSize, ...]:
+    """The machine sizes that the question names, else those that the conversation named before it."""
+    return sizes_said(request.question) or sizes_said(request.search_text)
+
+
+def sized_offers(
+    request: Request, book: Ledger, *, currency: str | None = None, models: tuple[str, ...] = ("on-demand",)
+) -> list[Offer]:
+    """The rows of the machine sizes named, by currency and price per GPU; empty where none is named or no row is of one."""
+    sizes = sizes_of(request)
+    return of_sizes(sizes, every_size(request, book, currency=currency, models=models)) if sizes else []
+
+
+def every_size(
+    request: Request, book: Ledger, *, currency: str | None = None, models: tuple[str, ...] = ("on-demand",)
+) -> list[Offer]:
+    """The newest rows of the GPUs and clouds named, of all machine sizes and slices."""
+    s = request.slots
+    if not (s.gpus or s.providers):
+        return []
+    query = OfferFilter(
+        gpus=book.catalog.members(s.gpus), providers=s.providers, pricing_models=models, per=("instance-hour",),
+        currencies=(currency,) if currency else (), whole_cards=False, regions=regions_said(request, book),
+    )  # fmt: skip
+    return newest(book.catalog.offers.query(query).offers, date.today())
 
 
 def _of_instances(

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from assistant import claimed_prices, render
+from assistant import claimed_prices, render, size_notes, subscriptions
+from assistant.agreed_rate import agreed_rate
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
-from assistant.exchange import agreed_rate, side_by_side
+from assistant.exchange import side_by_side
 from assistant.ledger import Ledger
 from assistant.price_comparison import average, compare_gpus, extremes, largest_host, pair, placed
-from assistant.price_selection import LEARNING_PLATFORMS, comparable, find, monthly_offers, select
+from assistant.price_gaps import ask_which, missing, refuse_unknown
+from assistant.price_selection import LEARNING_PLATFORMS, comparable, find, select, sizes_of
 from assistant.price_tables import caveats, form_note, in_currencies, more_note, per_gpu, price_table, terms_note
 from assistant.understand import Request
 from knowledge.catalog import Offer
@@ -26,12 +28,17 @@ MOST_ABROAD = 4  # dollar rows beside a table in yuan
 
 
 def look_up(request: Request, book: Ledger) -> Finding:
+    """Prices of the GPUs and providers named: of a month's subscription first where one is asked for."""
+    return subscriptions.leading(request, book, _by_the_hour)
+
+
+def _by_the_hour(request: Request, book: Ledger) -> Finding:
     """Hourly prices of the GPUs and providers named, each with its host or date, and its source."""
-    if refusal := refuse_unknown(request, book):
+    if refusal := refuse_unknown(request, book) or _nothing_named(request, book):
         return refusal
-    if not (request.slots.gpus or request.slots.providers or request.aspects & {"limit", "cheapest", "order"}):
-        return ask_which(book)
     selection = select(request, book)
+    if len(sizes_of(request)) > 1 and len(selection.offers) > 1:
+        return _compared(request, book)  # two machine sizes are named to be weighed
     offers, stated = selection.offers, request.slots.price_per_hour
     if stated and "limit" in request.aspects and offers:
         return _below(request, book, offers, stated)
@@ -39,14 +46,14 @@ def look_up(request: Request, book: Ledger) -> Finding:
         offers = same  # "which one is 11.63 an hour?"
     if not offers:
         return missing(request, book)
-    if (
-        "yuan" in request.aspects
-        and offers[0].currency == "USD"
-        and (parts := side_by_side(request, offers[:MOST_ROWS], book, "CNY"))
-    ):
-        mark = book.cite_offers(offers[:MOST_ROWS])
-        return book.finding("answered", parts[0] + mark, *parts[1:], caveats(offers, book))
-    if "dollars" in selection.unmet and (parts := side_by_side(request, offers[:MOST_ROWS], book, "USD")):
+    wanted = (
+        "CNY"
+        if "yuan" in request.aspects and offers[0].currency == "USD"
+        else "USD"
+        if "dollars" in selection.unmet
+        else ""
+    )
+    if wanted and (parts := side_by_side(request, offers[:MOST_ROWS], book, wanted)):
         mark = book.cite_offers(offers[:MOST_ROWS])
         return book.finding("answered", parts[0] + mark, *parts[1:], caveats(offers, book))
     terms = terms_note(selection.unmet, book, offers[0].currency)
@@ -55,16 +62,22 @@ def look_up(request: Request, book: Ledger) -> Finding:
         claimed_prices.mismatch(request, book),
         terms,
         form_note(request, offers, book),
+        size_notes.no_such_size(request, book),
         *(part for group in in_currencies(offers) for part in listed(request, group, book)),
         _not_listed(request, book, offers),
         *_purchase_too(request, book),
-        *(monthly(request, book) if "plan" in request.aspects else []),
+        *(subscriptions.monthly(request, book) if "plan" in request.aspects else []),
         *_abroad(request, offers, book),
         caveats(offers, book),
     )
 
 
 def compare(request: Request, book: Ledger) -> Finding:
+    """The same rows compared, below a month's subscription where one is asked for."""
+    return subscriptions.leading(request, book, _compared)
+
+
+def _compared(request: Request, book: Ledger) -> Finding:
     """The same rows compared: cheapest, dearest, difference and percentage, ratio, average."""
     if refusal := refuse_unknown(request, book):
         return refusal
@@ -76,7 +89,7 @@ def compare(request: Request, book: Ledger) -> Finding:
     if found := _across(request, groups, book):
         return found
     if len(offers) == 1:
-        return look_up(request, book)
+        return _by_the_hour(request, book)
     mark = book.cite_offers(list(dict.fromkeys([*offers[:MOST_ROWS], *_least_of_each(offers), offers[-1]])))
     several = len({o.gpu for o in offers}) > 1
     if len(offers) == 2 and (not several or request.slots.pairs):
@@ -165,63 +178,10 @@ def _others(request: Request, groups: Sequence[Sequence[Offer]], book: Ledger) -
     return parts
 
 
-def monthly(request: Request, book: Ledger) -> list[str]:
-    """Monthly subscriptions of the GPUs named, if there are any."""
-    offers = monthly_offers(request, book)[:MOST_ROWS]
-    if not offers:
-        return []
-    mark, lang = book.cite_offers(offers), book.language
-    unit = render.unit(offers[0].currency, lang)
-    rows = [[render.name("provider", o.provider, lang), o.gpu_form or o.gpu, render.joined([render.cards(o.gpu_count, lang), o.instance or ""], lang), number(o.price)] for o in offers]  # fmt: skip
-    headings = [book.say("云", "Cloud"), "GPU", book.say("实例", "Instance"), book.say(f"价格（{unit}/月）", f"Price ({unit}/month)")]  # fmt: skip
-    return [book.say(f"包月价{mark}：", f"Monthly subscriptions {mark}:"), render.table(headings, rows)]
-
-
-def refuse_unknown(request: Request, book: Ledger) -> Finding | None:
-    """A name that no table knows has no price: say so, and offer no other's."""
-    if not request.slots.unknown:
-        return None
-    names = render.joined(request.slots.unknown, book.language)
-    return book.finding("not_in_knowledge", book.say(f"知识库里没有 {names}，给不出它的价格或参数。", f"The knowledge base does not know {names}, so there is no price or specification to give."), _known(book))  # fmt: skip
-
-
-def missing(request: Request, book: Ledger) -> Finding:
-    """No row for what was asked. Purchase prices may exist where rents do not; they are named as such."""
-    s, lang = request.slots, book.language
-    gpus = render.joined((render.name("gpu", g, lang) for g in s.gpus), lang)
-    providers = render.joined((render.name("provider", p, lang) for p in s.providers), lang)
-    subject = (
-        " ".join(part for part in (providers, gpus) if part)
-        if lang == "zh"
-        else " ".join(part for part in (gpus, f"at {providers}" if providers else "") if part)
-    )
-    bought = book.catalog.find_purchases(s.gpus) if s.gpus and not s.providers else []
-    what = book.say("租用价格", "rental price")
-    text = book.say(f"知识库里没有{_spaced(subject)}的{what}。", f"The knowledge base has no {what} for {subject}.")
-    if bought and "rent" not in request.aspects:
-        mark = book.cite_purchases(bought)
-        lines = [
-            book.say(
-                f"{p.gpu} 的购卡价：**{number(p.price)} 元/张**{mark}",
-                f"buying one {p.gpu}: **{number(p.price)} CNY**{mark}",
-            )
-            for p in bought
-        ]
-        return book.finding("answered", render.bullets(lines), text)
-    return book.finding("not_in_knowledge", text, _elsewhere(request, book) or _known(book))
-
-
-def _spaced(name: str) -> str:
-    """Blanks between Chinese and Latin letters only."""
-    return (" " if name[:1].isascii() else "") + name + (" " if name[-1:].isascii() else "")
-
-
-def ask_which(book: Ledger) -> Finding:
-    """Nothing was named: ask for the card, with the choices there are."""
-    gpus, providers = _priced(book)
-    return book.finding("needs_detail", book.say(
-        f"请问是哪款 GPU、哪家云、几张卡、租多久？有人民币时价的 GPU：{gpus}；云：{providers}；其他 GPU 多为美元价。",
-        f"Which GPU, which cloud, how many cards and for how long? Hourly prices in CNY are known for: {gpus}; clouds: {providers}; most other GPUs are priced in USD."))  # fmt: skip
+def _nothing_named(request: Request, book: Ledger) -> Finding | None:
+    """Which card is meant, asked back where none is named and none is asked for."""
+    named = request.slots.gpus or request.slots.providers or request.aspects & {"limit", "cheapest", "order"}
+    return None if named else ask_which(book)
 
 
 def one(offer: Offer, book: Ledger, mark: str) -> str:
@@ -234,10 +194,7 @@ def one(offer: Offer, book: Ledger, mark: str) -> str:
     billing = {"on-demand": ("按需", "on demand"), "spot": ("竞价", "spot")}.get(
         offer.pricing_model, (offer.pricing_model,) * 2
     )
-    zh, en = (
-        [billing[0], f"{offer.gpu_count} 张卡"],
-        [billing[1], f"{offer.gpu_count} card{'' if offer.gpu_count == 1 else 's'}"],
-    )
+    zh, en = [billing[0], render.part_of_card(offer, "zh")], [billing[1], render.part_of_card(offer, "en")]
     if offer.instance:
         zh.append(f"实例 {offer.instance}")
         en.append(f"instance {offer.instance}")
@@ -320,30 +277,3 @@ def _not_listed(request: Request, book: Ledger, offers: Sequence[Offer]) -> str:
         if names
         else ""
     )
-
-
-def _elsewhere(request: Request, book: Ledger) -> str:
-    """Who does list the GPU; names only, since another's price is no answer."""
-    offers = book.catalog.find_offers(request.slots.gpus) if request.slots.gpus else []
-    if not offers:
-        return ""
-    lang = book.language
-    who = render.joined((render.name("provider", p, lang) for p in list(dict.fromkeys(o.provider for o in offers))[:MOST_ROWS]), lang)  # fmt: skip
-    gpus = render.joined(dict.fromkeys(o.gpu for o in offers), lang)
-    return book.say(
-        f"有 {gpus} 时价的云是：{who}。要看这几家的价格吗？",
-        f"Clouds with an hourly price for {gpus}: {who}. Shall I show those?",
-    )
-
-
-def _known(book: Ledger) -> str:
-    gpus, providers = _priced(book)
-    return book.say(f"目前有人民币租用时价的是{providers}的 {gpus}；其他 GPU 多为美元价。",
-                    f"Rental prices in CNY are known for {gpus} at {providers}; most other GPUs are priced in USD.")  # fmt: skip
-
-
-def _priced(book: Ledger) -> tuple[str, str]:
-    """The GPUs and clouds with prices in CNY, for readers."""
-    offers, lang = book.catalog.find_offers(currency="CNY"), book.language
-    gpus = render.joined(dict.fromkeys(o.gpu for o in offers), lang)
-    return gpus, render.joined(dict.fromkeys(render.name("provider", o.provider, lang) for o in offers), lang)

@@ -9,14 +9,16 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from assistant import price_selection, prices, render
+from assistant import price_gaps, price_selection, prices, render
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
+from assistant.market_words import markets_asked
 from assistant.understand import Request
 from knowledge.catalog import Purchase
 
 MOST_MEMORY_GB = 300  # of one card; a larger size is a host's or a sum
+AMAZON = "amazon-street"
 MARKETS = {
     "launch-price": ("发售建议价", "launch price"), "launch-price-approximate": ("发售价（约数）", "launch price, rounded"),
     "street": ("街价，可能二手或翻新", "street price, may be used or renewed"), "street-estimate": ("街价估计，每系列一个数", "estimated street price, one per family"),
@@ -25,7 +27,7 @@ MARKETS = {
 
 def buy(request: Request, book: Ledger) -> Finding:
     """Purchase prices of cards, with what was asked of them first: an order, a budget, a difference, an extreme."""
-    if refusal := prices.refuse_unknown(request, book):
+    if refusal := price_gaps.refuse_unknown(request, book):
         return refusal
     s = request.slots
     purchases = [p for p in book.catalog.find_purchases(s.gpus) if _of_size(p, request)]
@@ -33,6 +35,8 @@ def buy(request: Request, book: Ledger) -> Finding:
         return found
     if not purchases:
         return _unpriced(request, book)
+    if not s.money and (asked := _of_market(request, book)):
+        return asked
     if s.money and (s.money_currency or "CNY") != "CNY":
         return book.finding("needs_detail", book.say(
             "购卡价是人民币，而你的金额不是；请给出人民币金额。", "The card prices are in CNY but your amount is not; please give it in CNY."))  # fmt: skip
@@ -251,8 +255,33 @@ def _in_dollars(request: Request, book: Ledger) -> list[str]:
     return [book.say(f"美元购卡价（美国，税前，不含服务器）{marks}：", f"Purchase prices in US dollars (US, before tax, card alone) {marks}:"), table]  # fmt: skip
 
 
+def _of_market(request: Request, book: Ledger) -> Finding | None:
+    """The price of the market that the words ask for, before all others: a shop's listing, the price at launch."""
+    s, markets = request.slots, markets_asked(request.question) or markets_asked(request.search_text)
+    rows = [p for p in book.catalog.find_purchases(s.gpus, currency="USD") if p.market in markets] if s.gpus else []
+    rows = [p for p in rows if not s.forms or p.gpu_form in s.forms]
+    if not rows or (s.count or 1) > 1 or s.items:
+        return None
+    lines = []
+    for p in rows:
+        mark, price = book.cite_purchases([p]), render.amount(p.price, "USD", book.language)
+        dated = book.say(f"，{p.as_of}", f", {p.as_of}") if p.as_of else ""
+        kind = (
+            book.say("亚马逊美国站挂牌价", "listed at Amazon US")
+            if p.source == AMAZON
+            else book.say(*MARKETS[p.market])
+        )
+        lines.append(book.say(f"**{p.gpu_form or p.gpu} {kind}：{price}**{mark}{dated}", f"**{p.gpu_form or p.gpu}, {kind}: {price}** {mark}{dated}"))  # fmt: skip
+    others = book.catalog.find_purchases(s.gpus)
+    return book.finding(
+        "answered", "  \n".join(lines), *_in_dollars(request, book), _gaps(request, [*rows, *others], book)
+    )
+
+
 def _unpriced(request: Request, book: Ledger) -> Finding:
     """No purchase price in yuan: what there is in dollars, and the rent where buying was not said."""
+    if asked := _of_market(request, book):
+        return asked
     if dollars := _in_dollars(request, book):
         rent = price_selection.find(request, book) if "buy" not in request.aspects else []
         return book.finding("answered", *dollars, *(prices.listed(request, rent, book) if rent else ()), _gaps(request, book.catalog.find_purchases(request.slots.gpus, currency="USD"), book))  # fmt: skip

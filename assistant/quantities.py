@@ -10,14 +10,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assistant.numerals import NAME, fold
+from assistant.numerals import DIGITS, NAME, fold
 from assistant.quantity import Quantity
 from assistant.quantity_joins import joined
 from assistant.quantity_reader import Reader
 from assistant.tokens import scan
 from knowledge.names import link
 
-__all__ = ["Quantity", "parse_quantities"]
+__all__ = ["Quantity", "parse_quantities", "without_idioms"]
+# 加一块, 放在一块儿: together, neither money nor a card.
+ALTOGETHER = re.compile(
+    r"(?<!再)(?<=[加在凑合搁到])一块儿?(?=[,，。;；?？]|多(?!少钱)|几[个核u]|一?共|总|是|有|$)", re.I
+)
+# 一块六五一小时 is 1.65 an hour; read on, 六五一 would be a number of hours.
+COINS_AN_HOUR = re.compile(r"(?<=块)([一二三四五六七八九])([一二三四五六七八九])(?=[一每]个?(?:小时|钟头?|卡时))")
+
+
+def without_idioms(text: str) -> str:
+    """The text with words that only look like a quantity in other words of the same meaning."""
+    return COINS_AN_HOUR.sub(lambda coins: "".join(str(DIGITS[digit]) for digit in coins.groups()), ALTOGETHER.sub("一起", text))
 
 
 def parse_quantities(text: str, *, names: Sequence[tuple[int, int]] = ()) -> list[Quantity]:

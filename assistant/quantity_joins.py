@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import cast
 
+from assistant.calculator.calculation import HOURS_PER_MONTH
 from assistant.quantity import HOURS, MONTH_DAYS, MONTHS, NIGHT, Parts, Quantity, role_of
 from assistant.tokens import LINKS, Token
 
@@ -20,9 +21,12 @@ Rule = Callable[[Quantity, Parts, Quantity], Quantity | None]
 
 def joined(parts: Parts) -> Parts:
     """The parts with every rule applied in turn."""
-    for rule in (_per_hour, _per_day, _per_week, _in_days, _compound, _range):
+    for rule in (_per_hour, _per_day, _per_week, _in_days):
         parts = _join(parts, rule)
-    return _spread_weeks(_fix_months(parts))
+    parts = _fix_months(parts)  # before days are added to months: 一个月零5天，按30天算 is 35 days
+    for rule in (_compound, _days_beside, _range):
+        parts = _join(parts, rule)
+    return _spread_weeks(parts)
 
 
 def _join(parts: Parts, rule: Rule) -> Parts:
@@ -122,7 +126,7 @@ def _days_of_week(quantity: Quantity) -> Decimal | None:
     """How many days or nights of a week these are; None where they cannot be."""
     if quantity.kind != "duration" or (quantity.rate and quantity.text[:1] == "每"):
         return None
-    nights = quantity.unit == "hour" and re.search("[夜晚宿]|night|evening", quantity.text)
+    nights = quantity.unit == "hour" and re.search("[夜晚宿]|night|evening", quantity.text) and not _clock(quantity)
     days = quantity.value / NIGHT if nights else quantity.value if quantity.unit == "day" else Decimal(0)
     return days if 0 < days <= 7 else None
 
@@ -164,7 +168,7 @@ def _days_within(total: Quantity, weekly: Quantity) -> Quantity:
 
 def _in_days(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
     """一个月 + (30天), 30 days + a month, 每月 + 22天, a month of + 744 hours: the days or hours are what counts."""
-    if left.kind != "duration" or right.kind != "duration":
+    if left.kind != "duration" or right.kind != "duration" or any(_adds(part) for part in gap):
         return None
     said = bool(gap) and all(role_of(part) in ("open", "basis", "of") or part.text == "of" for part in gap)
     short = _month_long(left) or (left.unit == "day" and left.value <= MONTH_DAYS[-1])
@@ -196,7 +200,8 @@ def _spoken(quantity: Quantity) -> bool:
 
 
 def _clock(quantity: Quantity) -> bool:
-    return bool(re.search(r"[ap]\.?m|点|\d:\d", quantity.text))
+    """Whether its hours lie between two times of day: 10pm-8am, 晚上10点到早上8点, 早九晚六."""
+    return bool(re.search(r"[ap]\.?m|点|\d:\d|^[早朝]", quantity.text))
 
 
 def _fix_months(parts: Parts) -> Parts:
@@ -217,17 +222,14 @@ def _fix_months(parts: Parts) -> Parts:
 
 def _compound(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
     """1 小时 + 42 分, 3天 + 6小时, 一年 + 零三个月, 2块 + 8毛; the nights of 三天三夜 add nothing."""
-    if (
-        any(role_of(part) != "and" and part.text != "零" for part in gap)
-        or left.high is not None
-        or right.high is not None
-        or right.delta
-    ):
+    if not all(_adds(part) for part in gap) or left.high is not None or right.high is not None or right.delta:
         return None
     if left.kind == right.kind == "money" and left.unit == right.unit == "CNY" and right.value < 1 and not gap:
         return _united(left, right, base=left, value=left.value + right.value)
-    if not left.kind == right.kind == "duration" or (
-        left.rate and not gap and left.unit in ("day", "week") and not _night(left, right)
+    if (
+        not left.kind == right.kind == "duration"
+        or (right.unit == "hour" and _clock(right))
+        or (left.rate and not gap and left.unit in ("day", "week") and not _night(left, right))
     ):
         return None
     for sizes in (HOURS, MONTHS):
@@ -240,9 +242,39 @@ def _compound(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
     return None
 
 
+def _days_beside(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
+    """一个月 + 零5天, a month + and 5 days, 1 year + 2 weeks: the days as a share of the month or year, 730 and 8,760 hours long."""
+    if right.unit not in ("day", "week") or right.hours is None or right.high is not None or right.delta:
+        return None
+    if right.rate and not any(part.text == "零" for part in gap if isinstance(part, Token)):
+        return None  # "a month and a week" may be two times
+    joined_up = bool(gap) and all(_adds(part) for part in gap)
+    if left.kind != "duration" or left.high is not None or not (joined_up or (not gap and _counted_in_english(left))):
+        return None
+    if left.unit == "day" and re.search("月|month", left.text):  # its length was said: 按30天算
+        return _united(left, right, base=left, value=left.value + right.hours / HOURS["day"])
+    if left.unit not in MONTHS or re.match("[每按/]|per|each|every", left.text):
+        return None
+    length = MONTHS[left.unit] * HOURS_PER_MONTH
+    return _united(left, right, base=left, value=left.value + right.hours / length) if right.hours < length else None
+
+
+def _adds(part: Token | Quantity) -> bool:
+    """零, 又, and: what stands behind it comes on top."""
+    return role_of(part) == "and" or (isinstance(part, Token) and part.text == "零")
+
+
+def _counted_in_english(quantity: Quantity) -> bool:
+    """ "1 month 5 days" is one length; "一个月22天" are days of each month, and "a month" a rate."""
+    return quantity.text.isascii() and not quantity.rate
+
+
 def _night(left: Quantity, right: Quantity) -> bool:
     return (
-        left.unit == "day" and 0 < right.value <= left.value * NIGHT and bool(re.search("[夜晚宿]|night", right.text))
+        left.unit == "day"
+        and 0 < right.value <= left.value * NIGHT
+        and bool(re.search("[夜晚宿]|night", right.text))
+        and not _clock(right)
     )
 
 

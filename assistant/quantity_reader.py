@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import cast
 
-from assistant.numerals import NAME, SCALES, Number, binary_factor, range_of
+from assistant.numerals import Number, binary_factor, range_of
 from assistant.quantity import (
     MONTH_DAYS,
     NIGHT,
@@ -21,26 +21,11 @@ from assistant.quantity import (
     role_of,
     unit_name,
 )
-from assistant.tokens import ALONE, COUNTING, DROPPED, LINKS, MANY, PARTICLES, SYMBOLS, Token, Unit
+from assistant.surroundings import Flags, Surroundings, coins, implied, near_budget, settled_unit, token_at
+from assistant.tokens import ALONE, DROPPED, MANY, SYMBOLS, Token, Unit
 
 MOST_OTHERS = 10_000  # a larger number before a name that is no GPU ("39333 ChatGLM2") counts no cards
-MOST_PIECES = 100  # from here on, and with any scale (五百块, 2万块), 块 is money even before the name of a card
-COSTS = re.compile("多少钱|费用|价格|价钱|总价|花多少")
 NEAR = 8  # tokens back that a list of machines is looked for
-LEAST_WATTS = 60  # 450W is a power, 2w is 20,000
-
-
-@dataclass
-class _Flags:
-    """What stood before a number: sign, increment, "about", a currency; `start` is where the quantity then begins."""
-
-    sign: int = 1
-    delta: int = 0
-    approximate: bool = False
-    currency: str = ""
-    percent: bool = False
-    times: bool = False
-    start: int | None = None
 
 
 class Reader:
@@ -63,8 +48,10 @@ class Reader:
         return self.parts
 
     def _peek(self, ahead: int = 0) -> Token:
-        at = self.at + ahead
-        return self.tokens[at] if 0 <= at < len(self.tokens) else Token("", len(self.text), len(self.text), "")
+        return token_at(self.text, self.tokens, self.at + ahead)
+
+    def _around(self) -> Surroundings:
+        return Surroundings(self.text, self.tokens, self.at, self.parts, self.kinds)
 
     def _take(self, *roles: str) -> Token | None:
         token = self._peek()
@@ -101,13 +88,13 @@ class Reader:
         )
         return self._finished(found, flags) if found else None
 
-    def _flags(self) -> _Flags:
-        flags = _Flags()
+    def _flags(self) -> Flags:
+        flags = Flags()
         while self._flag(flags, self._peek(), self._peek(1)):
             self.at += 1
         return flags
 
-    def _flag(self, flags: _Flags, token: Token, after: Token) -> bool:
+    def _flag(self, flags: Flags, token: Token, after: Token) -> bool:
         minus = token.role == "minus" or self._is_minus(token, after)
         symbol = token.text in SYMBOLS and after.role == "number" and token.unit
         times = token.role == "times" and after.role == "number" and self._after_name()
@@ -188,7 +175,7 @@ class Reader:
             return self._made("duration", token.unit.name, token.unit.scale, self.at - 1, rate=True)
         return self._made("duration", token.unit.name, token.unit.scale, self.at - 1)
 
-    def _number(self, flags: _Flags) -> Number | None:
+    def _number(self, flags: Flags) -> Number | None:
         """One number or a range of two (3-5, 3 to 5, between 3 and 5, 1.2-1.5 万)."""
         between = self.at > 0 and self._peek(-1).role == "between"
         token = self._take("number")
@@ -200,7 +187,7 @@ class Reader:
         self.at += 2 if joined else 0
         return joined or token.number
 
-    def _counted(self, first: int, number: Number, flags: _Flags) -> Quantity | None:
+    def _counted(self, first: int, number: Number, flags: Flags) -> Quantity | None:
         """A number before a name: 8xA100, three T4s, two 80GB A100s; also 250 A100 hours and 9,999 ChatGLM samples."""
         saved = self.at
         timed = flags.times and self._peek(1).number and kind_of(self._peek(2)) == "duration"  # A100*4*24h
@@ -217,7 +204,7 @@ class Reader:
         while self._take("name"):
             pass
         after, self.at = self._peek(), here
-        fits = self._fits(first, number, token, flags) and not self._near_budget()
+        fits = self._fits(first, number, token, flags) and not near_budget(self._around())
         if token.role == "name" and kind_of(after) in ("duration", "rows") and unit_name(after) in ("hour", "row"):
             hours = kind_of(after) == "duration"
             return self._made("duration" if hours else "rows", "gpu-hour" if hours else "row", number.low, first)
@@ -226,7 +213,7 @@ class Reader:
         self.at = saved
         return None
 
-    def _fits(self, first: int, number: Number, name: Token, flags: _Flags) -> bool:
+    def _fits(self, first: int, number: Number, name: Token, flags: Flags) -> bool:
         """Whether a number can count what `name` names: any whole number or a half of GPUs, but not 39333 ChatGLM2."""
         kind = self.kinds.get(name.start, "gpu")
         if kind not in ("gpu", "unknown"):
@@ -251,14 +238,14 @@ class Reader:
             return self._made("bare", "x", number.low, first)
         return self._made("factor", "x", number.low, first, high=number.high)
 
-    def _measured(self, first: int, number: Number, flags: _Flags) -> Quantity | None:
+    def _measured(self, first: int, number: Number, flags: Flags) -> Quantity | None:
         saved = self.at
         vague, extra = self._before_unit()
         token = self._take("unit")
         if flags.percent or token is None or token.unit is None:
             self.at = saved
             return None
-        unit = self._settled(token, token.unit, number)
+        unit = settled_unit(self._around(), token, token.unit, number)
         if unit.name == DROPPED or (number.style == "article" and unit.kind not in ("duration", "count", "money")):
             return self._made("bare", DROPPED, number.low, first)
         extra += self._after_unit(unit)
@@ -299,99 +286,29 @@ class Reader:
             return Decimal("0.5")
         if token.number is None or after.unit or after.role in ("measure", "filler", "name", "times"):
             return Decimal(0)
-        touching = token.start == self._peek(-1).end and len(token.text) == 1
-        if touching and (token.text == "半" or (unit.name == "CNY" and token.number.low < 10)):
+        touching = token.start == self._peek(-1).end
+        if touching and token.text == "半":
             self.at += 1
-            return token.number.low if token.text == "半" else token.number.low / 10
-        return Decimal(0)
-
-    def _settled(self, token: Token, unit: Unit, number: Number) -> Unit:
-        """块 is money unless a card stands behind it, or a name or a verb such as 租 before the number (see _is_sum)."""
-        after, verb = self._peek(int(self._peek().role == "adjective")), self.parts[-1] if self.parts else None
-        if token.text == "对" or (unit.name == "chip" and (after.text.startswith(NAME) or kind_of(after) == "count")):
-            return replace(unit, kind="count", name="")
-        if token.text != "块":
-            return unit
-        asked = after.role == "per" or unit_name(self._peek(1)) in ("hour", "day") or kind_of(after) == "money"
-        got = isinstance(verb, Token) and (verb.role in ("name", "get", "add_or_and", "add"))
-        card = after.role == "name" or kind_of(after) == "count"
-        if (card or (got and not asked)) and not self._is_sum(number, after, role_of(verb) if verb else ""):
-            return replace(unit, kind="count", name="card")
-        return unit
-
-    def _is_sum(self, number: Number, after: Token, verb: str) -> bool:
-        """Whether so many 块 are money although a name stands by: 五百块腾讯T4能跑几天, 预算八块T4."""
-        if number.scale >= SCALES["万"] or number.low >= SCALES["万"]:
-            return True
-        if verb in ("get", "add", "add_or_and"):
-            return False
-        if number.low >= MOST_PIECES or number.scale > 1 or self._near_budget(owned=False):
-            return True
-        return self.kinds.get(after.start) == "provider" and not COSTS.search(self.text)
+            return token.number.low
+        part = coins(self._peek(-1), token, after) if unit.name == "CNY" else None
+        self.at += part is not None
+        return part or Decimal(0)
 
     def _absorb(self, kind: str) -> None:
         """Pass over a second word for the same thing: 两张卡, 13b 参数, 5000 元人民币."""
         while kind_of(self._peek()) == kind and kind != "duration":
             self.at += 1
 
-    def _plain(self, first: int, number: Number, flags: _Flags) -> Quantity | None:
+    def _plain(self, first: int, number: Number, flags: Flags) -> Quantity | None:
         """A number without unit: what stands around it may still say what it is."""
         self._take("measure")
-        kind, unit, scale = self._implied(number, flags)
+        kind, unit, scale = implied(self._around(), number, flags)
         if not kind:
             return None
         high = None if number.high is None else number.high * scale
         return self._made(kind, unit, number.low * scale, first, high=high, approximate=number.approximate)
 
-    def _implied(self, number: Number, flags: _Flags) -> tuple[str, str, Decimal]:
-        """Kind, unit and factor of a number without unit; no kind where it is no quantity at all."""
-        one, spelled = Decimal(1), self._peek(-1).text
-        if self._peek().role == "model" and number.low >= 10**8:
-            return "parameters", "B", one / 10**9
-        if number.suffix == "w" and number.low >= LEAST_WATTS * number.scale and not self._near_budget():
-            return "bare", "watt", one / number.scale
-        readings = (
-            (flags.percent, "percent", "%", one),
-            (bool(flags.currency), "money", flags.currency, one),
-            (
-                (flags.times and number.low == int(number.low)) or bool(flags.delta) or spelled.endswith(COUNTING),
-                "count",
-                "",
-                one,
-            ),
-            (self._after_context(), "context", "token", binary_factor(number)),
-            (self._near_budget(), "money", "", one),
-            (number.suffix != "m" and self._stands_alone(number), "bare", "", one),
-        )
-        return next(((kind, unit, scale) for holds, kind, unit, scale in readings if holds), ("", "", one))
-
-    def _after_context(self) -> bool:
-        before = (part for part in reversed(self.parts) if role_of(part) != "of" and part.text not in LINKS)
-        return kind_of(next(before, self._peek())) == "context"
-
-    def _near_budget(self, *, owned: bool = True) -> bool:
-        """Whether words for a budget stand by; 只有, 手头有 are none of money alone, and count only if `owned`."""
-        if self._peek().role in ("enough", "budget") or self._peek().text == "买":
-            return True
-        near = self.parts[-4:]
-        cut = max(
-            (index for index, part in enumerate(near) if isinstance(part, Quantity) or part.role == "break"), default=-1
-        )
-        words = [part.text for part in near[cut + 1 :] if role_of(part) == "budget"]
-        return any(owned or not word.endswith(("有", "手头")) for word in words)
-
-    def _stands_alone(self, number: Number) -> bool:
-        """Small number words ("the three clouds", 一样) are quantities only where they are the whole message."""
-        if number.style in ("article", "arabic"):
-            return number.style == "arabic"
-        rest = [
-            token
-            for token in self.tokens
-            if token.role not in ("number", "measure", "break") and token.text not in PARTICLES
-        ]
-        return (not rest and number.low >= 1) or (number.low >= 10 and len(self._peek(-1).text) > 1)
-
-    def _finished(self, found: Quantity, flags: _Flags) -> Quantity:
+    def _finished(self, found: Quantity, flags: Flags) -> Quantity:
         if found.unit == DROPPED:
             return found
         after = self._take("approx_after") or self._take_many()

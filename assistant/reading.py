@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from assistant import stated_deal as deal
+from assistant.agreed_rate import rate_spans, without_rates
 from assistant.aspects import ALL_CLOUDS, FOLLOW_UP, aspects_of, content_words, without_aspects
 from assistant.calculator import rental
 from assistant.evidence import Language
 from assistant.impossible import impossible
 from assistant.numerals import ONES
-from assistant.pointing_words import RETURN, points, without_pointing
-from assistant.quantities import Quantity, parse_quantities
-from assistant.stated_deal import stated_deal, with_budget, with_standby
+from assistant.pointing_words import RETURN, is_left_over, points, without_pointing
+from assistant.quantities import Quantity, parse_quantities, without_idioms
 from assistant.workload import Workload, asks_of, read_workload
 from knowledge.instances import find_instances
 from knowledge.names import Link, link, normalise
@@ -50,11 +51,12 @@ class Period:
 
 @dataclass(frozen=True)
 class Item:
-    """One line of an order: so many of a GPU at a provider."""
+    """One line of an order: so many of a GPU at a provider, and the discount of its own as the share left to pay."""
 
     count: int
     gpu: str
     provider: str | None
+    paid_share: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,13 @@ class Slots:
     purchase_price: Decimal | None = None
     purchase_currency: str | None = None
     purchase_per_card: bool = False
+    paid_share: Decimal | None = None  # left to pay after a stated discount; 1 where one was taken back
     workload: Workload = field(default_factory=Workload)
+
+    @property
+    def discount(self) -> Decimal | None:
+        """The share left to pay after the discount that holds for all that is asked; None without one."""
+        return self.paid_share if self.paid_share and self.paid_share < 1 else None
 
 
 @dataclass(frozen=True)
@@ -119,13 +127,13 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Link names, parse quantities, note aspects."""
-    text = normalise(shortened(text))
+    text = without_idioms(normalise(shortened(text)))
     links = _meant(text, link(text))
     quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in link(text)]))
     said = read_workload(text, quantities, [(item.start, item.end) for item in link(text)])
     quantities = quantities or _only_number(text)
-    ordered = with_standby(text, with_budget(text, _stated(text, said.beside(quantities))))
-    own = stated_deal(text, ordered)
+    ordered = deal.with_standby(text, deal.with_budget(text, _stated(text, without_rates(text, said.beside(quantities)))))
+    own = deal.stated_deal(text, ordered)
     slots, delta = _slots(links, [q for q in ordered if q not in (own.price, own.rent)])
     if own.price:
         slots = replace(slots, purchase_price=own.price.value, purchase_currency=own.price.currency, purchase_per_card=own.per_card)  # fmt: skip
@@ -134,9 +142,10 @@ def read(text: str) -> Reading:
     if named := find_instances(text):
         clouds = dict.fromkeys([*slots.providers, *(i.provider for i in named)])
         slots = replace(slots, providers=tuple(clouds), instances=tuple(i.text for i in named))
-    slots = replace(slots, items=_items(links, ordered), pairs=_pairs(links), workload=said.workload)
+    slots = _with_discounts(replace(slots, items=_items(links, ordered), pairs=_pairs(links), workload=said.workload), links, text)  # fmt: skip
     spans = [(item.start, item.end) for item in link(text)] + [(q.start, q.end) for q in quantities]
-    rest = without_pointing(without(text, [*spans, *said.spans]))
+    rest = without_pointing(without(text, [*spans, *said.spans, *deal.discount_spans(text), *rate_spans(text)]))
+    rest = deal.without_getting(rest) if slots.paid_share else rest
     # The 东 of 京东云 buys nothing: names of clouds are no words about prices.
     aspects = aspects_of(
         without(text, [(item.start, item.end) for item in link(text) if item.kind == "provider"])
@@ -144,7 +153,9 @@ def read(text: str) -> Reading:
     all_clouds = bool(ALL_CLOUDS.search(text.lower()))
     opens = bool(FOLLOW_UP.match(text))
     pointing = points(text) or bool(RETURN.search(text))
-    leans = not content_words(without_aspects(rest)) and bool(spans or said.spans or aspects or all_clouds or pointing)
+    leans = not content_words(without_aspects(rest)) and bool(
+        spans or said.spans or aspects or all_clouds or pointing or slots.paid_share
+    )
     leans = leans and (opens or not _whole(slots))
     return Reading(
         text,
@@ -208,6 +219,7 @@ def _stated(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
         q
         for q in quantities
         if not (WITHDRAWN.search(text[max(0, q.start - 14) : q.start]) or REPLACED.match(text, q.end))
+        and not (q.kind == "count" and is_left_over(text, q.start, q.end))
     ]
     return [q for q in quantities if q in kept or not any(k.kind == q.kind for k in kept)]
 
@@ -283,6 +295,15 @@ def _items(links: Sequence[Link], quantities: Sequence[Quantity]) -> tuple[Item,
             counts.remove(count)
             items.append(Item(int(count.value), gpu.key, provider[-1] if provider else None))
     return tuple(items) if len(items) > 1 and len(items) == len(gpus) else ()
+
+
+def _with_discounts(slots: Slots, links: Sequence[Link], text: str) -> Slots:
+    """The slots with the discounts said: of each line of an order its own, or one of all."""
+    cards = [(item.start, item.end) for item in links if item.kind == "gpu"]
+    shares = deal.shares_of_lines(text, cards) if len(slots.items) == len(cards) > 1 else ()
+    if any(shares):
+        return replace(slots, items=tuple(replace(item, paid_share=share) for item, share in zip(slots.items, shares, strict=True)))  # fmt: skip
+    return replace(slots, paid_share=deal.said_share(text))
 
 
 def _pairs(links: Sequence[Link]) -> tuple[tuple[str, str], ...]:

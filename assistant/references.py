@@ -11,19 +11,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from assistant.pointing_words import CHOOSING, CLOUD_CHOSEN, ONE, ORDINALS, RETURN, SEVERAL, VERSUS, points
+from assistant.definitions import asks_what_it_is
+from assistant.pointing_words import CHOOSING, CLOUD_CHOSEN, DEARER, ONE, ORDINALS, RETURN, SEVERAL, VERSUS, points
 from assistant.reading import Reading, Slots
 
 UNRELATED = frozenset({"smalltalk", "off_topic", "manipulation", "forecast"})
 OR_ANOTHER = re.compile(
     r"[这那该]张?卡.{0,40}(?:还是|或者|要不要|得租|该租)|\b(?:this|that|my) (?:card|gpu)\b.{0,60}\bor\b", re.I
 )
+WORDED = {"a couple": 2, "a pair": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
+OF_THEM = re.compile(rf"(?<![\w.])(?P<count>[2-9]|1\d|{'|'.join(WORDED)}) of (?:them|those|these)(?![a-z])", re.I)
 DIMENSIONS = ("gpus", "providers", "models")  # what a turn can point at, first come first
 
 
 class Earlier(Protocol):
     """An earlier turn as understood: all slots of the conversation then, and what that turn said itself."""
 
+    @property
+    def question(self) -> str: ...
     @property
     def intent(self) -> str: ...
     @property
@@ -36,7 +41,12 @@ E = TypeVar("E", bound=Earlier)
 
 
 def goes_on_from(now: Reading, history: Sequence[E]) -> E | None:
-    """The earlier turn that this one continues: the one it goes back to, else the last that was about something."""
+    """The earlier turn that this one continues: the one it goes back to, else the last that was about something.
+
+    None where it continues none: the first turn, and one that asks what a term is.
+    """
+    if asks_what_it_is(now.text):
+        return None
     if RETURN.search(now.text):
         for request in reversed(history):
             if _has_all(request.slots, now.slots) and (_named(now.slots) or _is_other(request, history)):
@@ -44,7 +54,7 @@ def goes_on_from(now: Reading, history: Sequence[E]) -> E | None:
     spoken = [request for request in history if request.intent not in UNRELATED]
     if now.leans and spoken and spoken[-1].intent == "document" and not _named(spoken[-1].slots):
         # A word explained in between leaves the sum that was talked about where it was.
-        figures = now.slots.count or now.slots.periods or now.slots.money or now.count_delta
+        figures = _figures(now) or (asks_what_it_is(spoken[-1].question) and _named(now.slots))
         named = [request for request in spoken if _named(request.slots)]
         return named[-1] if figures and named else spoken[-1]
     if now.leans or points(now.text):
@@ -52,6 +62,12 @@ def goes_on_from(now: Reading, history: Sequence[E]) -> E | None:
     if spoken and history[-1].intent in UNRELATED and not _named(now.slots):
         return spoken[-1]  # a word of thanks or of mischief in between leaves the talk where it was
     return history[-1] if history else None
+
+
+def _figures(now: Reading) -> bool:
+    """Whether a turn changes a figure of a sum."""
+    s = now.slots
+    return bool(s.count or s.periods or s.money or now.count_delta or s.paid_share or s.workload.precision or s.workload.context_tokens)  # fmt: skip
 
 
 def returns(now: Reading) -> bool:
@@ -63,19 +79,36 @@ def pointed(now: Reading, before: Earlier | None, history: Sequence[Earlier]) ->
     """The reading with the names that its words point at; as it is where they point at nothing that was named."""
     if before is None:
         return now
+    now = _counted_of_them(now, before)
     for at, words in ORDINALS:
         if words.search(now.text) and (chosen := _ordinal(at, before, history)):
             return replace(now, slots=_naming(now.slots, chosen))
-    if VERSUS.search(now.text) and (both := _beside(now.slots, before.slots)):
+    if (VERSUS.search(now.text) or DEARER.search(now.text)) and (both := _beside(now.slots, before.slots)):
         return replace(now, slots=_naming(now.slots, both))
-    if (SEVERAL.search(now.text) or CHOOSING.search(now.text)) and not _named(now.slots):
-        wanted = ("providers",) if CLOUD_CHOSEN.search(now.text) else DIMENSIONS
-        if several := _several(before, history, wanted):
-            return replace(now, slots=_naming(now.slots, several))
+    chooses = bool(SEVERAL.search(now.text) or CHOOSING.search(now.text)) and not _named(now.slots)
+    if chooses and (several := _chosen_among(now, before, history)):
+        return replace(now, slots=_naming(now.slots, several))
     now = _beside_the_card(now, before)
     if not now.leans and (ONE.search(now.text) or SEVERAL.search(now.text)):  # a turn that leans inherits anyway
         return replace(now, slots=_filled(now, before.slots))
     return now
+
+
+def _counted_of_them(now: Reading, before: Earlier) -> Reading:
+    """ "Would two of them do?": so many of the one card that was talked about."""
+    found, s = OF_THEM.search(now.text), now.slots
+    if found is None or len(before.slots.gpus) != 1 or s.gpus or s.count or s.instances:
+        return now
+    said = found["count"].lower()
+    return replace(now, slots=replace(s, count=WORDED.get(said) or int(said)))
+
+
+def _chosen_among(now: Reading, before: Earlier, history: Sequence[Earlier]) -> dict[str, tuple[str, ...]]:
+    """The several things that a choice or a difference is about; a difference of cards stays at the cloud talked about."""
+    several = _several(before, history, ("providers",) if CLOUD_CHOSEN.search(now.text) else DIMENSIONS)
+    if several and "difference" in now.aspects and several.get("gpus") == before.slots.gpus:
+        return several | {"providers": before.slots.providers}
+    return several
 
 
 def _beside_the_card(now: Reading, before: Earlier) -> Reading:

@@ -65,6 +65,18 @@ def cards(count: int, language: Language) -> str:
     return f"{count:,} 张" if language == "zh" else f"{count:,} GPU{'' if count == 1 else 's'}"
 
 
+def part_of_card(offer: Offer, language: Language) -> str:
+    """How many cards a row rents, or which share of one: 2 张卡; 切片，一张卡的 0.25."""
+    if not offer.is_slice:
+        return (
+            f"{offer.gpu_count} 张卡"
+            if language == "zh"
+            else f"{offer.gpu_count} card{'' if offer.gpu_count == 1 else 's'}"
+        )
+    share = number(offer.gpu_fraction)
+    return f"切片，一张卡的 {share}" if language == "zh" else f"a slice, {share} of a card"
+
+
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table; pipes in cells are escaped."""
 

@@ -5,21 +5,23 @@ Reads the request and picks rows; the sums themselves are made in costs.py and b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assistant import price_selection, prices, render
+from assistant import price_gaps, price_selection, prices, render
 from assistant.calculator import rental
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.quantity import MONTH_DAYS
 from assistant.reading import Period
-from assistant.stated_deal import paid_share
 from assistant.understand import Request
 from assistant.working_hours import working_time
 from knowledge.catalog import Offer
+
+BILLED = re.compile(r"(?:按|以)(?:小时|时)|按钟点", re.I)  # how it is billed, beside a time for which it is rented
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Rate:
     gpus_per_instance: int = 1
     dated: bool = False
     list_price: Decimal | None = None
+    model: str = ""  # the card without its form
 
     @property
     def price_per_gpu(self) -> Decimal:
@@ -44,14 +47,14 @@ class Rate:
 def stop(request: Request, book: Ledger, *, need_gpu: bool = True) -> Finding | None:
     """What keeps a sum from being made: a senseless quantity, an unknown name, nothing named."""
     s = request.slots
-    if request.bad_quantity:
+    if request.bad_quantity and not price_selection.sized_offers(request, book):  # half a card is a machine size
         return book.finding("needs_detail", book.say(
-            f"“{request.bad_quantity}”不是有效的数量：时长、张数和金额必须是正数，张数要是整数（表里没有切片的价格），请重新给出。",
-            f"“{request.bad_quantity}” cannot be used: time, number of cards and money must be positive, and cards whole (no slices are priced). Please give another value."))  # fmt: skip
-    if refusal := prices.refuse_unknown(request, book):
+            f"“{request.bad_quantity}”不是有效的数量：时长、张数和金额必须是正数，张数要是整数（表里没有这种切片的价格），请重新给出。",
+            f"“{request.bad_quantity}” cannot be used: time, number of cards and money must be positive, and cards whole (no such slice is priced). Please give another value."))  # fmt: skip
+    if refusal := price_gaps.refuse_unknown(request, book):
         return refusal
     if need_gpu and not (s.gpus or s.providers or s.workloads):
-        return prices.ask_which(book)
+        return price_gaps.ask_which(book)
     return None
 
 
@@ -60,7 +63,7 @@ def rates_for(request: Request, book: Ledger) -> list[Rate]:
 
     Each is what is paid after a discount that the user states.
     """
-    share = paid_share(request.question)
+    share = request.slots.discount
     return [_discounted(rate, share, book) if share else rate for rate in _undiscounted(request, book)]
 
 
@@ -71,7 +74,7 @@ def _discounted(rate: Rate, share: Decimal, book: Ledger) -> Rate:
 
 def discount_note(request: Request, rate: Rate, book: Ledger) -> str:
     """That a discount is the user's, and what the listed price comes to with it; "" without one."""
-    share = paid_share(request.question)
+    share = request.slots.discount
     if not share or rate.list_price is None:
         return ""
     unit = render.unit(rate.currency, book.language)
@@ -99,7 +102,7 @@ def _undiscounted(request: Request, book: Ledger) -> list[Rate]:
     offers = [*offers[: prices.MOST_ROWS], *elsewhere]
     mark = book.cite_offers(offers)
     return [
-        Rate(render.name("provider", o.provider, lang), _card(o, book), o.price, o.currency, mark, o.gpu_count, bool(o.as_of))
+        Rate(render.name("provider", o.provider, lang), _card(o, book), o.price, o.currency, mark, o.gpu_count, bool(o.as_of), model=o.gpu)
         for o in offers
     ]  # fmt: skip
 
@@ -113,7 +116,7 @@ def dollars(request: Request, rates: Sequence[Rate], book: Ledger) -> list[Rate]
     if not found:
         return []
     offer = found[0]
-    mark, share = book.cite_offers([offer]), paid_share(request.question)
+    mark, share = book.cite_offers([offer]), request.slots.discount
     label = render.name("provider", offer.provider, book.language)
     rate = Rate(label, _card(offer, book), offer.price, "USD", mark, offer.gpu_count, bool(offer.as_of))
     return [_discounted(rate, share, book) if share else rate]
@@ -122,6 +125,8 @@ def dollars(request: Request, rates: Sequence[Rate], book: Ledger) -> list[Rate]
 def _card(offer: Offer, book: Ledger) -> str:
     """The card, and how many of them are rented together where that is not one."""
     gpu = offer.gpu_form or offer.gpu
+    if offer.is_slice:
+        return gpu + book.say(f"（{render.part_of_card(offer, 'zh')}）", f" ({render.part_of_card(offer, 'en')})")
     return (
         gpu
         if offer.gpu_count == 1
@@ -138,6 +143,9 @@ def periods_for(request: Request, book: Ledger) -> list[Period]:
         return [Period(result.value, days, "day", "")]
     per_day = s.hours_per_day or Decimal(24)
     said = list({(period.hours, period.unit): period for period in s.periods}.values())  # 一个季度13周 is one time
+    if any(size.part for size in price_selection.sizes_of(request)):
+        said = [period for period in said if "quarter" not in period.text.lower()]  # a quarter of a card is no time
+    said = [period for period in said if not BILLED.fullmatch(period.text)] or said
     if any(period.unit == "day" and period.value in MONTH_DAYS for period in said):  # "monthly (30 days)" is 30 days
         said = [period for period in said if period.unit != "month" or period.value != 1]
     if not said and s.hours_per_day:
@@ -176,6 +184,8 @@ def span(period: Period, book: Ledger) -> str:
         )
     if period.unit in ("minute", "clock"):
         return book.say(f"{hours} 小时", f"{hours} hours")
+    if period.text and period.value != period.value.quantize(Decimal("0.0001")):  # 一个月零5天 is no number of months
+        return book.say(f"{period.text}（{hours} 小时）", f"{period.text} ({hours} hours)")
     value, name = number(period.value.quantize(Decimal("0.01"))), render.period_name(period.unit, book.language)
     zh_name = f"个{name}" if period.unit == "month" else f"个{name}" if period.unit == "quarter" else name
     en_name = period.unit if period.value == 1 else f"{period.unit}s"

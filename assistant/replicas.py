@@ -16,7 +16,9 @@ from assistant.numerals import fold
 from assistant.understand import Request
 from knowledge.names import normalise
 
-ASKED = re.compile(r"replica|copies|instances?\b|副本|实例|几[张台个块]|多少[张台个块]|how many", re.I)
+ASKED = re.compile(
+    r"replica|copies|instances?\b|副本|实例|几[张台个块份路]|多少[张台个块份]|how many|n\s*\+\s*\d", re.I
+)
 RATE = re.compile(
     r"(\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:output |generated )?(?:tokens?|toks?|词元)\s*(?:/|per|每|a|each)\s*(?:s(?:ec(?:ond)?)?|秒)|(?:tps|t/s)\b|qps\b|rps\b|"
     r"(?:requests?|reqs?|请求|个请求)\s*(?:/|per|每|a)\s*(?:s(?:ec(?:ond)?)?|秒))|每秒钟?\s*(?:要|需要?|得|能|可以?|大?约|实测|输出|生成|处理|产出|吐出?|出|跑|扛|达到?|有|是|为){0,4}\s*(\d[\d,]*(?:\.\d+)?)\s*(?:个|次)?\s*(?P<unit2>tokens?|词元|请求)",

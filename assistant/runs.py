@@ -15,6 +15,7 @@ from assistant.ledger import Ledger
 from assistant.tools import ToolError
 from assistant.understand import Request
 from knowledge.catalog import TrainingRun
+from knowledge.names import normalise
 
 MOST_SINGLE_ROWS = 9  # so few rows mean "per row", no data set
 MOST_PAIRS = 4
@@ -33,6 +34,12 @@ IS_OK = re.compile(
 )
 MONEY = re.compile(
     r"价|钱|元|块钱|多少块|几块|费用|成本|花费|收费|预算|贵|便宜|price|\bcosts?\b|\bpay|charg|cheap|expensive|money|budget|\bfees?\b"
+)
+# Rows in a time, not the time of rows: "一小时能过多少条", "how many rows an hour".
+ROWS_IN_TIME = re.compile(
+    r"(?:每|一|1)\s*个?(?:小时|钟头)[^,，。?？]{0,10}(?:几|多少)\s*(?:万|千)?[条行]|(?:多少|几)\s*[万千]?[条行]\s*/?\s*(?:每)?小时|"
+    r"(?<![a-z])(?:rows?|samples?|examples?|records?) (?:\w+ ){0,8}?(?:per|an|a|each|every|in an|in one|in 1) hour|hourly (?:rows?|throughput)|(?:per|an|each|in one|in an) hour[^.?]{0,30}(?:rows?|samples?|examples?|records?)(?![a-z])",
+    re.I,
 )
 SPENDING = re.compile(r"(?<!少)(?<!多)花多少")  # 花多少 alone; of two runs it means time
 TIME_SPENT = re.compile(r"花(?:费)?多少个?(?:时间|小时|分钟)|how much (?:more |less |extra )?time[^,;.?]*")
@@ -59,7 +66,7 @@ def training_time(request: Request, book: Ledger) -> Finding:
         return _estimates(request, sorted(wanted - known)[-MOST_ESTIMATES:], book)
     runs = book.catalog.find_runs(_models(request), wanted, s.methods)
     mark = book.cite_runs(runs)
-    per_row = "per_row" in request.aspects or bool(_single_rows(request))
+    per_row = _asks_rate(request)
     parts = [_times(runs, book, mark)] if len(runs) == 1 else _compared(request, runs, book, mark)
     if per_row or len(runs) == 1:
         parts.insert(0 if per_row else len(parts), _per_row(runs, book, mark if per_row else ""))
@@ -121,6 +128,12 @@ def _models(request: Request) -> tuple[str, ...]:
     models = request.slots.models
     family = models == ("ChatGLM",) and FAMILY.search(request.question.lower())
     return () if family and (_superlatives(request) or ALL_RUNS.search(request.question.lower())) else models
+
+
+def _asks_rate(request: Request) -> bool:
+    """Whether seconds per row or rows per hour are asked for, not the time of a whole run."""
+    asks = "per_row" in request.aspects or ROWS_IN_TIME.search(normalise(request.question)) is not None
+    return asks or bool(_single_rows(request))
 
 
 def _single_rows(request: Request) -> set[int]:
@@ -222,7 +235,7 @@ def _compared(request: Request, runs: Sequence[TrainingRun], book: Ledger, mark:
         if _apart(a, b) == ([axis] if axis else _apart(a, b)[:1])
     ]
     lines = [*_extremes(request, runs, book), *_total(request, runs, book)]
-    if axis or (len(runs) == 2 and not (lines or "per_row" in request.aspects or _single_rows(request))):
+    if axis or (len(runs) == 2 and not (lines or _asks_rate(request))):
         lines += _winner(axis, pairs, book)
         lines += [_growth(a, b, book) if a.rows != b.rows else _difference(a, b, book) for a, b in pairs[:MOST_PAIRS]]
     return ["  \n".join(lines), intro, body]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from assistant import prices, render
+from assistant import price_gaps, render
 from assistant.calculator.calculation import Calculation, money, number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
@@ -209,7 +209,7 @@ def _bill(request: Request, cards: int, hours: Decimal, book: Ledger) -> str:
     rates = rates_for(asked, book)
     rates = [rate for rate in rates if rate.currency == rates[0].currency]
     if not rates:
-        return prices.missing(request, book).markdown
+        return price_gaps.missing(request, book).markdown
     lines = []
     for rate in rates:
         bill = book.compute("rental_cost", gpus=cards, hours=hours, price_per_hour=rate.price, currency=rate.currency, gpus_per_instance=rate.gpus_per_instance)  # fmt: skip

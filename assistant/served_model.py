@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import get_args
 
-from assistant import prices, render
+from assistant import price_gaps, render
 from assistant.calculator.calculation import number
 from assistant.calculator.precision import CachePrecision, WeightPrecision
 from assistant.evidence import Finding
@@ -54,6 +54,7 @@ class Use:
     precision_taken: bool
     context_taken: bool
     native: str | None = None
+    share_taken: bool = True  # nobody said how much of a card the engine takes
 
     @property
     def main(self) -> str:
@@ -83,7 +84,7 @@ def not_on_file(request: Request, book: Ledger) -> Finding | None:
     s = request.slots
     open_models = [name for name in s.unknown if is_model(name)]
     if s.unknown and not open_models:
-        return prices.refuse_unknown(request, book)
+        return price_gaps.refuse_unknown(request, book)
     closed = [] if s.models or s.parameters_b else closed_models(request)
     if not open_models and not closed:
         return None
@@ -149,6 +150,7 @@ def use_of(model: Served, work: Workload) -> Use:
         memory_share=work.gpu_memory_utilization or Decimal("0.9"),
         precision_taken=work.precision is None and work.quantised is None,
         context_taken=not (work.context_tokens or lengths), native=native,
+        share_taken=work.gpu_memory_utilization is None,
     )  # fmt: skip
 
 

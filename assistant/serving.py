@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from assistant import choosing, render
+from assistant.choice_bounds import PER_MILLION
 from assistant.deployments import (
     Deployment,
     Load,
@@ -38,6 +39,7 @@ from assistant.fit_words import (
 from assistant.ledger import Ledger
 from assistant.load_words import cost_per_million, load_notes, rate, wanted
 from assistant.offer_prices import Priced, prices_of
+from assistant.own_token_cost import cost_of_rate
 from assistant.served_model import Served, cards_asked, not_on_file, served, with_lengths
 from assistant.training_subject import CardAsked
 from assistant.understand import Request
@@ -45,12 +47,7 @@ from assistant.workload_words import ASKS
 
 COST = re.compile(r"百万|100\s*万|1m(?![a-z])|million|成本|多少钱|价格|费用|cost|price|\$|how much", re.I)
 NODE = 8
-PER_MILLION = choosing.PER_MILLION
 FITS, SERVES = (words for name, words in ASKS if name in ("fits", "serves"))
-PER_USER = re.compile(r"每人|每个?用户|每路|per user|each user|for each|per request|a user", re.I)
-# Whose price and whose speed: of all cards together, of one card.
-WHOLE_PRICE = re.compile(r"整机|整台|整套|一共|总共|合计|每台|机器|实例|节点|in total|altogether|for (?:all|the (?:node|machine|server|instance|box))|per (?:node|machine|server|instance)|(?:node|machine|server|instance) (?:costs?|at)", re.I)  # fmt: skip
-CARD_SPEED = re.compile(r"(?:单卡|每卡|每张卡?|一张卡?)\D{0,6}每秒|(?:tokens?|tok)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?\s*(?:/|per|on each|for each|每)\s*(?:gpu|card|卡)|per[- ](?:gpu|card) (?:throughput|speed)|each (?:gpu|card) (?:does|gives|makes|reaches)", re.I)  # fmt: skip
 MANY = 2
 OLDEST_BF16 = Decimal("8.0")  # compute capability; older cards have FP16 alone
 ALONE = ("tokens_per_second_alone", "seconds_to_first_token_alone")
@@ -90,35 +87,6 @@ def _ask(book: Ledger) -> Finding:
     return book.finding("needs_detail", book.say(
         "要部署哪个模型，或多少 B 参数的模型？同时有多少人用也请说明。",
         "Which model, or a model of how many billion parameters, is to be served? And to how many users at a time?"))  # fmt: skip
-
-
-def cost_of_rate(request: Request, book: Ledger) -> Finding | None:
-    """A price per hour and a speed are enough for the cost of tokens; a speed for each user is a target, no throughput."""
-    s, speed = request.slots, request.slots.workload.slo_tokens_per_s
-    users = s.workload.concurrency or 1
-    if not (s.price_per_hour and speed) or users > 1 or PER_USER.search(request.question):
-        return None
-    of_card, whole = CARD_SPEED.search(request.question), WHOLE_PRICE.search(request.question)
-    cards = 1 if of_card or whole else s.count or 1
-    currency = s.price_currency or ("CNY" if book.language == "zh" else "USD")
-    result = book.compute(
-        "cost_per_million_tokens", price_per_hour=s.price_per_hour * cards, tokens_per_second=speed, currency=currency
-    )
-    bill = (
-        book.compute("rental_cost", gpus=cards, hours=1, price_per_hour=s.price_per_hour, currency=currency)
-        if cards > 1
-        else None
-    )
-    taken = ""
-    if bill:
-        taken = book.say(f"价格按每卡算：{cards} 张每小时 {render.amount(bill.value, currency, 'zh')}；速度是 {cards} 张合计。",
-                         f"The price is of one card: {cards} cards cost {render.amount(bill.value, currency, 'en')} an hour; the speed is of all {cards} together.")  # fmt: skip
-    cost = render.amount(result.value, currency, book.language)
-    return book.finding(
-        "answered", book.say(f"**每百万输出 token 约 {cost}**", f"**About {cost} per million output tokens**"),
-        taken, render.formula(result.formula, book.language),
-        book.say("按机器一直满载算；空闲时间照样付费，利用率减半，成本翻倍。", "For a machine that is always busy: idle time is paid for too, and half the utilisation is twice the cost."),
-    )  # fmt: skip
 
 
 def _asks_memory(request: Request) -> bool:

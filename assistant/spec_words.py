@@ -6,7 +6,9 @@ Word lists only. A new wording is one more word here; aspects.py takes its aspec
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
+
+from rapidfuzz.distance import OSA
 
 PRECISIONS = ("fp32_tflops", "fp16_tflops", "bf16_tflops", "fp8_tflops", "int8_tops")
 EVERYTHING = "all"
@@ -23,7 +25,7 @@ GPU_WORDS: dict[str, str] = {
     "fp8_tflops": r"\bfp8\b",
     "int8_tops": r"\bint8\b",
     "tflops": r"算力(?!平台|限制|上限|计算器|卡|经费|价|租)|p?tflops?|\bpflops?|\btops\b|\bflops\b|浮点|throughput figure|compute power",
-    "tdp_w": r"功耗|功率|耗电|多少瓦|几瓦|瓦数|\btdp\b|power (?:draw|consumption|limit|usage)|\bwatt(?:s|age)?\b",
+    "tdp_w": r"功耗|功率|耗电|多少瓦|几瓦|瓦数|\btdp\b|power (?:draw|consumption|limit|usage)|how much power|\bwatt(?:s|age)?\b",
     "interconnect": r"nv-?link|nvswitch|卡间|互联|互连|interconnect|infinity fabric",
     "release_year": r"哪一?年|几几年|发布(?:时间|日期|年份|于)|什么时候(?:发布|推出|上市|出的?)|何时(?:发布|推出|上市)|release[ds]?\b|"
                     r"launch(?:ed)? (?:year|date|in)|launch year|(?:what|which) year|come out|came out",
@@ -57,11 +59,33 @@ GPU_SPEC = "|".join(f"(?:{words})" for column, words in GPU_WORDS.items() if col
 MODEL_SPEC = "|".join(f"(?:{words})" for words in MODEL_WORDS.values())
 # "memory bandwidth" asks for one figure, "NVLink bandwidth" for another.
 MEMORY_BANDWIDTH = re.compile(r"显存带宽|内存带宽|(?:memory|vram|hbm\w*) bandwidth")
+# Long words that people misspell (bandwith, memroy, architechture), and what they shorten.
+LONG_WORDS = ("bandwidth", "memory", "architecture", "interconnect", "precision", "consumption", "released", "specification",
+              "specifications", "capability", "parameters", "attention", "licence", "license")  # fmt: skip
+SHORT_WORDS = {"mem": "memory", "bw": "bandwidth", "arch": "architecture"}
+LATIN_WORD = re.compile(r"(?<![a-z0-9])[a-z]{2,15}(?![a-z0-9])")
+LEAST_LETTERS, TWO_SLIPS_FROM = 6, 9  # a word of nine letters may have two slips
+
+
+@lru_cache(maxsize=256)
+def spelt(lowered: str) -> str:
+    """The text with the misspelt and shortened words of specifications as they are spelt: "mem bandwith" -> memory bandwidth."""
+    return LATIN_WORD.sub(lambda match: _spelt_word(match.group()), lowered)
+
+
+def _spelt_word(word: str) -> str:
+    if word in SHORT_WORDS or len(word) < LEAST_LETTERS - 1 or word in LONG_WORDS:
+        return SHORT_WORDS.get(word, word)
+    for known in LONG_WORDS:
+        slips = 2 if len(known) >= TWO_SLIPS_FROM else 1
+        if word[0] == known[0] and abs(len(word) - len(known)) <= slips and OSA.distance(word, known) <= slips:
+            return known
+    return word
 
 
 def gpu_columns(text: str) -> tuple[str, ...]:
     """The columns of gpus.csv that a normalised text asks for, in the order of the table; may hold NOT_KEPT."""
-    lowered = text.lower()
+    lowered = spelt(text.lower())
     found = [column for column, pattern in _gpu_patterns().items() if pattern.search(lowered)]
     if "tflops" in found:
         found.remove("tflops")
@@ -78,7 +102,7 @@ def gpu_columns(text: str) -> tuple[str, ...]:
 
 def model_columns(text: str) -> tuple[str, ...]:
     """The columns of models.csv that a normalised text asks for."""
-    lowered = text.lower()
+    lowered = spelt(text.lower())
     found = [column for column, pattern in _model_patterns().items() if pattern.search(lowered)]
     if "active_parameters" in found and not re.search(r"总参|total", lowered):
         found = [column for column in found if column != "parameters"]

@@ -15,8 +15,10 @@ from assistant.evidence import Finding
 from assistant.figures import extract_figures
 from assistant.ledger import Ledger
 from assistant.model_specs import model_specs
+from assistant.passage_questions import terms_told_apart
 from assistant.reading import Slots
 from assistant.served_model import closed_models, not_on_file
+from assistant.spec_totals import Named, asks_total, totals
 from assistant.spec_words import EVERYTHING, NOT_KEPT, PRECISIONS, gpu_columns
 from assistant.understand import Request
 from knowledge.card_forms import Marks, matching
@@ -29,6 +31,8 @@ from knowledge.unknown_names import is_model
 INTENTS = frozenset(
     {"document", "memory", "price", "compare", "speedup", "training_time", "off_topic", "fit", "serving", "choose"}
 )
+BILL = re.compile(r"电[费钱价]|用电|度电|多少[度电]|kwh|kilowatt|千瓦时|electric|energy|bill|cost", re.I)
+SUMMING = frozenset({"cost", "budget", "buy_price", "power", "finetune_memory"})  # what "total" may have been taken for
 # What asks for money, a reason or a meaning is no question about a row of specifications.
 MONEY = re.compile(
     r"价|多少钱|几块|贵|便宜|费用|成本|预算|租|[购买](?!到)|电费|每小时|/小时|\bprice|\bcost|cheap|expensive|\brent|\bbuy|\bpay|budget|"
@@ -64,7 +68,9 @@ def specs(request: Request, book: Ledger) -> Finding | None:
     known_price = request.intent == "forecast" and bool(
         LAUNCH.search(request.question.lower())
     )  # of a card that is out
-    if request.intent not in INTENTS and not known_price:
+    summed = request.intent in SUMMING and (request.slots.count or 1) > 1 and asks_total(request)
+    rated = request.intent == "power" and not BILL.search(request.question)  # a power, no energy and no bill
+    if request.intent not in INTENTS and not (known_price or summed or rated):
         return None
     if found := model_specs(request, book):
         return found
@@ -87,14 +93,18 @@ def _gpu_specs(request: Request, book: Ledger) -> Finding | None:
     forms = list(dict.fromkeys(form for card in rows for form in card.forms))
     wanted = _expanded(columns)
     shown = [column for column in wanted if any(value(form, column, book) for form in forms)]
-    parts = [*_sparse(request, forms, wanted, book)]
+    named = {key: Named(card.label, card.forms) for key, card in zip(request.slots.gpus, cards, strict=True)}
+    summed = totals(request, named, wanted, book)
+    first = bool(summed) and asks_total(request)
+    parts = [*_sparse(request, forms, wanted, book), *([summed] if first else [])]
     by_line = len(wanted) <= FEW_COLUMNS or (len(forms) == 1 and EVERYTHING not in columns)
     if by_line:
         parts.append("  \n".join(_heads(rows, wanted, book)))
     if shown and not (by_line and (len(forms) == 1 or (len(rows) == 1 and not _differ(rows[0], shown, book)))):
         parts.append(_table(forms, shown, book))
+    parts += [summed] if summed and not first else []
     if wanted:
-        parts.append(render.bullets(_remarks(request, rows, wanted, book)))
+        parts.append(render.bullets(_remarks(request, rows, wanted, book, summed=bool(summed))))
     return book.finding("answered" if shown else "not_in_knowledge", *parts, _gaps(request, cards, columns, book))
 
 
@@ -103,7 +113,7 @@ def asked_columns(request: Request) -> tuple[str, ...]:
     text = normalise(request.question).lower()
     columns = gpu_columns(text) or gpu_columns(request.search_text)
     s = request.slots
-    if not (columns and s.gpus) or _has_workload(s) or OTHER_QUESTION.search(text):
+    if not (columns and s.gpus) or _has_workload(s) or OTHER_QUESTION.search(text) or terms_told_apart(text):
         return ()
     if MONEY.search(LAUNCH.sub(" ", text)) or request.aspects & {"server", "hyperparameters"}:
         return ()
@@ -204,7 +214,9 @@ def _table(forms: Sequence[Gpu], shown: Sequence[str], book: Ledger) -> str:
     return render.table([book.say("规格", "Specification"), *names], turned)
 
 
-def _remarks(request: Request, cards: Sequence[Card], wanted: Sequence[str], book: Ledger) -> list[str]:
+def _remarks(
+    request: Request, cards: Sequence[Card], wanted: Sequence[str], book: Ledger, *, summed: bool = False
+) -> list[str]:
     """What the figures mean: dense, per card, which form, disputed, dated."""
     lines = []
     forms = list(dict.fromkeys(form for card in cards for form in card.forms))
@@ -217,7 +229,11 @@ def _remarks(request: Request, cards: Sequence[Card], wanted: Sequence[str], boo
                               f"The {names} comes in more than one form and the question does not say which, so every form is listed."))  # fmt: skip
     lines += [book.say(*i.assumed) for i in link(normalise(request.question)) if i.kind == "gpu" and i.assumed]
     if (request.slots.count or 0) > 1:
-        lines.append(book.say("数字都按单张卡。", "All figures are per card."))
+        lines.append(
+            book.say("除合计外，数字都按单张卡。", "All figures but the sums are per card.")
+            if summed
+            else book.say("数字都按单张卡。", "All figures are per card.")
+        )
     if "export_status" in wanted and (
         named := dict.fromkeys(filter(None, (value(form, "export_source", book) for form in forms)))
     ):

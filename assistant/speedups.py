@@ -12,13 +12,17 @@ from decimal import Decimal
 from assistant import render
 from assistant.aspects import aspects_of
 from assistant.calculator.calculation import money, number
+from assistant.deadlines import deadline_of
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
+from assistant.quantities import Quantity
+from assistant.reading import HOURS_OF_UNIT, Period
 from assistant.understand import Request
 from knowledge.catalog import Speedup
 from knowledge.names import link as link_names
 from knowledge.names import normalise
 
+TASKS = frozenset({"training", "inference"})
 SLOWER = re.compile(r"慢|(?<![a-z])slow(?:er)?(?![a-z])", re.I)
 
 
@@ -28,7 +32,8 @@ def speedup(request: Request, book: Ledger) -> Finding | None:
     rows = [r for r in book.catalog.speedups if not set(s.gpus) - {r.faster, r.slower}]
     if not rows or s.unknown:
         return None
-    aspects = aspects_of(request.search_text) | request.aspects
+    own = aspects_of(normalise(request.question)) & TASKS  # a follow-up about inference leaves the training behind
+    aspects = own or aspects_of(request.search_text) | request.aspects
     wanted = [r for r in rows if r.task in aspects] or rows
     mark = book.cite_speedups(wanted)
     head = "  \n".join([*_faster(request, wanted[0], book), *(_factor(r, book) for r in wanted)]) + mark
@@ -36,7 +41,7 @@ def speedup(request: Request, book: Ledger) -> Finding | None:
     if prices and (s.providers or "break_even" in request.aspects or s.price_per_hour):
         return book.finding("answered", *_break_even(request, wanted, book), head)
     if any(period.hours != 1 for period in s.periods):
-        return book.finding("answered", *_moved(request, wanted, book), head)
+        return book.finding("answered", *_in_time(request, wanted, book), *_moved(request, wanted, book), head)
     return book.finding("answered", head, book.say("数字引自 Tim Dettmers 的选卡指南，是约数，随模型与设置而变。", "The figures are quoted from Tim Dettmers' guide; they are approximate and vary with model and set-up."))  # fmt: skip
 
 
@@ -62,7 +67,7 @@ def _moved(request: Request, rows: Sequence[Speedup], book: Ledger) -> list[str]
     lines = []
     for row in rows:
         on_faster = _runs_on(request, row) == row.faster
-        for period in request.slots.periods:
+        for period in _jobs(request):
             out = book.compute("faster_card_time", hours=money(period.hours), factor=row.factor).outputs
             hours = number(Decimal(out["hours_on_slower" if on_faster else "hours_on_faster"]))
             here, there = (row.faster, row.slower) if on_faster else (row.slower, row.faster)
@@ -72,12 +77,48 @@ def _moved(request: Request, rows: Sequence[Speedup], book: Ledger) -> list[str]
     return ["  \n".join(lines)]
 
 
+def _jobs(request: Request) -> list[Period]:
+    """The times of the job; a time it is to be done in beside them is none."""
+    periods = request.slots.periods
+    until = deadline_of(request.search_text) if len(periods) > 1 else None
+    jobs = [period for period in periods if until is None or period.hours != _hours(until)]
+    return jobs or list(periods)
+
+
+def _in_time(request: Request, rows: Sequence[Speedup], book: Ledger) -> list[str]:
+    """Whether the other card is done by the time said; nothing where none is said beside the time of the job."""
+    jobs, until = _jobs(request), deadline_of(request.search_text)
+    if until is None or len(jobs) != 1 or len(jobs) == len(request.slots.periods):
+        return []
+    lines = []
+    for row in rows:
+        on_faster = _runs_on(request, row) == row.faster
+        out = book.compute("faster_card_time", hours=money(jobs[0].hours), factor=row.factor).outputs
+        hours = Decimal(out["hours_on_slower" if on_faster else "hours_on_faster"])
+        there, shown = row.slower if on_faster else row.faster, number(hours)
+        task = book.say("训练" if row.task == "training" else "推理", row.task)
+        if hours <= _hours(until):
+            lines.append(book.say(f"**能：{task}在 {there} 上约 {shown} 小时，赶得上（{until.text}）**",
+                                  f"**Yes: {task} takes about {shown} hours on an {there}, within the time ({until.text})**"))  # fmt: skip
+        else:
+            lines.append(book.say(f"**不能：{task}在 {there} 上仍要约 {shown} 小时，超过{until.text}**",
+                                  f"**No: {task} still takes about {shown} hours on an {there}, more than {until.text}**"))  # fmt: skip
+    return ["  \n".join(lines)]
+
+
+def _hours(time: Quantity) -> Decimal:
+    return time.value * HOURS_OF_UNIT[time.unit]
+
+
 def _runs_on(request: Request, row: Speedup) -> str:
     """The card that the job's time is of: the one said first in the conversation, the slower one where only the other is new."""
     now = request.said
     if request.slots.periods and not now.periods and len(now.gpus) == 1:
         return row.slower if now.gpus[0] == row.faster else row.faster
-    said = [link.key for link in link_names(normalise(request.search_text)) if link.key in (row.faster, row.slower)]
+    for text in (request.question, request.search_text):  # a time said now beside both cards stands alone
+        said = [link.key for link in link_names(normalise(text)) if link.key in (row.faster, row.slower)]
+        if now.periods and set(said) == {row.faster, row.slower}:
+            break
     return said[0] if said else request.slots.gpus[0] if request.slots.gpus else row.slower
 
 

@@ -7,15 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assistant import costs, orders, own_rates, payback, power, replicas, scaled_runs, unit_prices
+from assistant import (
+    copy_loads,
+    costs,
+    orders,
+    own_rates,
+    own_token_cost,
+    payback,
+    power,
+    replicas,
+    scaled_runs,
+    unit_prices,
+)
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.references import UNRELATED
-from assistant.stated_deal import paid_share
-from assistant.understand import PRICE_INTENTS, Request
+from assistant.slot_readings import PRICE_INTENTS
+from assistant.understand import Request
 
 SUMS: tuple[Callable[[Request, Ledger], Finding | None], ...] = (
+    own_token_cost.token_cost,
     replicas.replicas,
+    copy_loads.copy_load,
     scaled_runs.scaled_run,
     payback.payback,
     power.stated_power,
@@ -36,6 +49,6 @@ def own_sum(request: Request, book: Ledger) -> Finding | None:
     ):
         return mixed
     s = request.slots
-    if paid_share(request.question) and request.intent in PRICE_INTENTS and (s.gpus or s.providers) and not s.money:
+    if request.slots.discount and request.intent in PRICE_INTENTS and (s.gpus or s.providers) and not s.money:
         return costs.cost(request, book)
     return next((found for sum_of in SUMS if (found := sum_of(request, book))), None)

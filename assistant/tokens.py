@@ -6,7 +6,7 @@ The vocabulary stands here as tables. It joins nothing and decides nothing; see 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -20,15 +20,33 @@ ALONE = frozenset({"weekend", "fortnight", "周末", "overnight", "通宵"})  # 
 _PART1, _PART2 = (rf"(?:第二天|次日|隔天|明天|今天)?的?(?P<p{side}>凌晨|清晨|早上?|上午|中午|下午|傍晚|今?晚上?|夜里|半夜|深夜)?\s?"
                   for side in "12")  # fmt: skip
 _HOUR = r"(?:\d{1,2}|[一二两三四五六七八九]|十[一二]?)"
+# 晚上10点跑到第二天8点, "from 10pm running until 8am": what runs in between changes no hour.
+_UNTIL = r"(?:一直|连续|持续|不停地?)?(?:跑|开|用|租|训练?|干|忙|工作|运行|持续)?(?:到|至)"
+_UNTIL_EN = (
+    r"(?:-|~|(?:running |straight |right |all the way )?(?:through |up )?(?:to|till|until)|through|and stops? at)"
+)
+# What makes "9 to 6" hours of work: nothing behind it, or days of which it is said.
+_WORKED = (r"(?:every|each|daily|(?:a|per) (?:day|workday|weekday)|(?:on )?(?:week|work|business )days?|(?:on )?mon(?:day)?s?(?![a-z])|shift|"
+           r"working hours|office hours|schedule|job(?![a-z]))")  # fmt: skip
+_SPOKEN_HOURS = r"(?:from\s)?(?P<h1>[5-9]|1[0-2])"
 # 10pm-8am, 9 to 5pm, 22:00-08:00, 晚上10点到早上8点: half of the day, hour, minutes on either side.
 CLOCK_SPANS = tuple(re.compile(pattern, re.ASCII) for pattern in (
-    r"(?P<h1>\d{1,2})(?::(?P<m1>[0-5]\d))?\s?(?P<p1>[ap]\.?m\.?)?\s?(?:-|~|to|till|until)\s?"
+    r"(?P<h1>\d{1,2})(?::(?P<m1>[0-5]\d))?\s?(?P<p1>[ap]\.?m\.?)?,?\s?" + _UNTIL_EN + r"\s?"
     r"(?P<h2>\d{1,2})(?::(?P<m2>[0-5]\d))?\s?(?P<p2>[ap]\.?m\.?)(?![a-z0-9])",
-    rf"{_PART1}(?P<h1>\d{{1,2}}):(?P<m1>[0-5]\d)\s?(?:-|~|to|till|until|到|至)\s?"
+    rf"{_PART1}(?P<h1>\d{{1,2}}):(?P<m1>[0-5]\d)\s?(?:-|~|to|till|until|{_UNTIL})\s?"
     rf"{_PART2}(?P<h2>\d{{1,2}}):(?P<m2>[0-5]\d)(?![\d:])",
-    rf"{_PART1}(?P<h1>{_HOUR})点钟?(?P<m1>半)?\s?(?:-|~|到|至)\s?"
+    rf"{_PART1}(?P<h1>{_HOUR})点钟?(?P<m1>半)?\s?(?:-|~|{_UNTIL})\s?"
     rf"{_PART2}(?P<h2>{_HOUR})点钟?(?P<m2>半)?",
+    rf"(?P<p1>[早朝])上?(?P<h1>{_HOUR})点?(?P<m1>半)?\s?[到至]?(?P<p2>晚)上?(?P<h2>{_HOUR})点?(?P<m2>半)?(?![天夜个])",
+    rf"{_SPOKEN_HOURS}(?:\s?-?to-?\s?|\s(?:till|until)\s)(?P<h2>[1-9]|1[0-2])(?=\s*(?:$|[,;.?!，。；？！](?!\d)|{_WORKED}|for\s(?:\d+|an?|one|two|three|the)\s(?:days?|weeks?|months?|years?|quarters?)))",
+    rf"{_SPOKEN_HOURS}\s?[-–]\s?(?P<h2>[1-9]|1[0-2])(?=\s*[,(]?\s*{_WORKED})",
 ))  # fmt: skip
+HALF_DAY, FIRST_EVENING = 12, 4  # 晚四 is 16:00, 晚两点 is after midnight
+# "from 8 to 4, what do I save" is a change of a number, no working day.
+CHANGED = re.compile(
+    r"(?:cut|reduc\w*|drop\w*|down|lower\w*|shrink\w*|scal\w*|chang\w*|going|went|减|降|改)[^,.;?，。；？]*$"
+)
+CHANGE_NEAR = 24
 SYMBOLS = frozenset({"¥", "$", "us$", "€", "£", "rmb", "cny", "usd", "人民币"})  # currencies written before the number
 # English words that may stand between a rate and its figure ("daily use of 8 hours"); Chinese ones always may.
 LINKS = frozenset({"price", "cost", "rate", "use", "usage", "is", "at", "under", "below", "most", "less", "than", "no", "i",
@@ -69,7 +87,7 @@ count machine 1: 台 机 机器 服务器 节点 实例 主机 备机 机子 mac
 count pair 2: 对
 duration minute 0.0166666666666666666666666667: 秒 秒钟 s sec secs second seconds
 duration minute 1: 分钟 分 min mins minute minutes
-duration hour 1: 小时 时 钟头 h hr hrs hour hours
+duration hour 1: 小时 时 钟头 钟 h hr hrs hour hours
 duration hour 0.25: 刻钟 quarter_of_an_hour quarters_of_an_hour
 duration hour 12: 夜 晚 晚上 宿 night nights evening evenings overnight 通宵
 duration hour 48: 周末 weekend weekends
@@ -144,7 +162,7 @@ get: 租 买 换 插 配 换成
 adjective: nvidia tesla rtx geforce used new cheap rented spare separate 英伟达 二手 全新
 model: 模型 大模型 的模型 model models
 ask: 多少 几 how_much how_many what 什么
-skip: 一次性 一半 半价 大半 多半 一样 what_about how_about 至少 最少 多久 多大 不少 多数 大多 许多 比较多 机时 加速 加载 加到 减到 开机 一对一
+skip: 一次性 一半 半价 大半 多半 一样 what_about how_about 至少 最少 最多 至多 顶多 多久 多大 不少 多数 大多 许多 比较多 机时 加速 加载 加到 减到 开机 一对一
 """
 # Words that are a whole quantity by themselves.
 FIXED = """
@@ -236,17 +254,28 @@ def clock_span(text: str, at: int) -> tuple[int, Decimal] | None:
     if at and text[at].isdigit() and (text[at - 1].isdigit() or text[at - 1] in ":.-/"):
         return None
     match = next((found for pattern in CLOCK_SPANS if (found := pattern.match(text, at))), None)
-    if match is None:
+    if match is None or CHANGED.search(text, max(0, at - CHANGE_NEAR), at):
         return None
-    start, end = (_hour(match[f"h{side}"], match[f"p{side}"]) for side in "12")
-    half_day = 12
-    if match["p1"] and not match["p2"] and start >= half_day and start < end + half_day:
-        end += half_day  # 下午2点到6点
-    if match["p2"] and not match["p1"] and match["p2"].isascii() and start + half_day < end:
-        start += half_day  # 2-6pm
-    minutes = [Decimal(30 if match[f"m{side}"] == "半" else int(match[f"m{side}"] or 0)) for side in "12"]
+    said = match.groupdict()
+    start, end = _ends(said, ":" in match[0])
+    minutes = [Decimal(30 if said.get(f"m{side}") == "半" else int(said.get(f"m{side}") or 0)) for side in "12"]
     hours = (end - start + (minutes[1] - minutes[0]) / 60) % 24
     return (match.end(), hours + 24 * (hours <= 0)) if max(start, end) <= 24 else None
+
+
+def _ends(said: Mapping[str, str | None], digital: bool) -> tuple[int, int]:
+    """Both hours of a span, 0-24, with the half of the day that one of them leaves open taken from the other."""
+    first, last = said.get("p1"), said.get("p2")
+    start, end = (_hour(said[f"h{side}"] or "", said.get(f"p{side}")) for side in "12")
+    if first in ("早", "朝") and last == "晚":  # 朝九晚四
+        return start, end + HALF_DAY if FIRST_EVENING <= end < start else end
+    if first and not last and start >= HALF_DAY and start < end + HALF_DAY:
+        end += HALF_DAY  # 下午2点到6点
+    if last and not first and last.isascii() and start + HALF_DAY < end:
+        start += HALF_DAY  # 2-6pm
+    if not (first or last or digital) and end < start <= HALF_DAY:
+        end += HALF_DAY  # 9点到6点, 9 to 6
+    return start, end
 
 
 def _hour(written: str, part_of_day: str | None) -> int:

@@ -14,6 +14,8 @@ from pydantic_core import ErrorDetails
 
 from assistant import shape_rows
 from assistant.calculator import (
+    card_ratio,
+    card_totals,
     currency,
     depreciation,
     energy,
@@ -28,6 +30,7 @@ from assistant.calculator import (
     precision,
     prefill_decode,
     purchase,
+    quota,
     rank,
     rental,
     replicas,
@@ -36,6 +39,7 @@ from assistant.calculator import (
     serving_capacity,
     serving_throughput,
     token_cost,
+    tokens_trained,
     training_compute,
     training_cost,
     training_memory,
@@ -100,6 +104,7 @@ CALCULATORS: dict[str, Calculator] = {
     "training_cost_from_rate": Calculator(
         training_cost.TrainingCostFromRateInput, training_cost.training_cost_from_rate
     ),
+    "tokens_trained": Calculator(tokens_trained.TokensTrainedInput, tokens_trained.tokens_trained),
     "finetune_time": Calculator(training_cost.FinetuneTimeInput, training_cost.finetune_time),
     "gpu_hours_total": Calculator(training_cost.GpuHoursTotalInput, training_cost.gpu_hours_total),
     "prefill_time": Calculator(prefill_decode.PrefillTimeInput, prefill_decode.prefill_time),
@@ -114,9 +119,15 @@ CALCULATORS: dict[str, Calculator] = {
     "average_token_rate": Calculator(token_cost.AverageTokenRateInput, token_cost.average_token_rate),
     "scaling": Calculator(token_cost.ScalingInput, token_cost.scaling),
     "replicas_needed": Calculator(replicas.ReplicasNeededInput, replicas.replicas_needed),
+    "replicas_left": Calculator(replicas.ReplicasLeftInput, replicas.replicas_left),
+    "quota_hours": Calculator(quota.QuotaHoursInput, quota.quota_hours),
+    "quota_weeks": Calculator(quota.QuotaWeeksInput, quota.quota_weeks),
+    "subscriptions": Calculator(quota.SubscriptionsInput, quota.subscriptions),
     "price_per_unit": Calculator(unit_price.PricePerUnitInput, unit_price.price_per_unit),
     "combined_rate": Calculator(unit_price.CombinedRateInput, unit_price.combined_rate),
     "server_total": Calculator(server_sums.ServerTotalInput, server_sums.server_total),
+    "card_total": Calculator(card_totals.CardTotalInput, card_totals.card_total),
+    "card_ratio": Calculator(card_ratio.CardRatioInput, card_ratio.card_ratio),
     "servers_in_rack": Calculator(server_sums.ServersInRackInput, server_sums.servers_in_rack),
     "working_hours": Calculator(working_time.WorkingHoursInput, working_time.working_hours),
     "gpu_hours": Calculator(rental.GpuHoursInput, rental.gpu_hours),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from assistant import prices, render
+from assistant import price_gaps, prices, render
 from assistant.calculator.calculation import Calculation, number
 from assistant.evidence import Bilingual, Finding
 from assistant.ledger import Ledger
@@ -18,7 +18,8 @@ from assistant.price_selection import comparable, select
 from assistant.price_tables import caveats
 from assistant.reading import read
 from assistant.shape_rows import gpu_spec
-from assistant.understand import PRICE_INTENTS, Request
+from assistant.slot_readings import PRICE_INTENTS
+from assistant.understand import Request
 from knowledge.catalog import Offer
 from knowledge.hardware import Gpu
 from knowledge.names import normalise
@@ -66,7 +67,7 @@ def per_unit(request: Request, book: Ledger) -> Finding | None:
         return None
     groups = comparable(request, select(request, book).offers, book)
     if not groups:
-        return prices.missing(request, book) if request.slots.gpus else None
+        return price_gaps.missing(request, book) if request.slots.gpus else None
     found = [(offer, given) for offer in groups[0] if (given := unit.of(offer, book))]
     if not found:
         names = render.joined(dict.fromkeys(offer.gpu for offer in groups[0]), book.language)

@@ -236,7 +236,7 @@ def _supports(fact: Fact, printed: Printed) -> bool:
 
 
 def _closest_unit_first(facts: Iterable[Fact], printed: Printed) -> list[Fact]:
-    """"8 cards" comes from the 8 cards asked about before the 8 key-value heads of the model, which have no unit."""
+    """ "8 cards" comes from the 8 cards asked about before the 8 key-value heads of the model, which have no unit."""
     return sorted(facts, key=lambda fact: bool(printed.unit) and not fact.measure.unit)
 
 

@@ -17,6 +17,7 @@ from assistant.ledger import Ledger
 from assistant.numerals import fold
 from assistant.quantity import Quantity
 from assistant.reading import HOURS_OF_UNIT, read
+from assistant.tokens import clock_span
 from assistant.understand import Request
 from knowledge.names import normalise
 
@@ -27,7 +28,7 @@ WEEKDAYS = re.compile(
 )
 HOUR = r"(?:(?:早上?|上午|凌晨|朝|晚上?|下午|傍晚|夜里)\s*)?(?:[01]?\d|2[0-4]|十[一二]?|[一二三四五六七八九两])\s*(?:(?::|：)[0-5]\d|点半?|时|\s*[ap]\.?m\.?)?"
 CLOCK = re.compile(
-    rf"(?P<from>{HOUR})\s*(?:到|至|-|–|—|~|to|until|till)\s*(?P<to>{HOUR})(?![\d%]|\s*(?:小时|天|张|块|台|个|hours?|days?|cards?|gpus?|b\b|元))|[早朝](?P<a>[五六七八九十])晚(?P<b>[四五六七八九十][一二]?)",
+    rf"(?P<from>{HOUR})\s*(?:到|至|-|–|—|~|to|until|till)\s*(?P<to>{HOUR})(?![\d%]|\s*(?:小时|天|张|块|台|个|hours?|days?|cards?|gpus?|b\b|元))",
     re.I,
 )
 DIGITS = {
@@ -208,25 +209,26 @@ def _daily(hours: Decimal, spans: Sequence[Quantity]) -> WorkingTime | None:
 def _by_clock(text: str) -> Decimal | None:
     """Hours between two times of day (9:00 to 18:00, 早九晚六, 9am-6pm); None where no clock is read."""
     for match in CLOCK.finditer(text):
-        start, end = (match["a"], match["b"]) if match["a"] else (match["from"], match["to"])
-        if not (match["a"] or MARKED.search(f"{start}{end}")):
+        start, end = match["from"], match["to"]
+        if not MARKED.search(f"{start}{end}"):
             continue
-        first, last = _hour(start, evening=False), _hour(end, evening=bool(match["a"]))
+        first, last = _hour(start), _hour(end)
         if first is None or last is None:
             continue
         length = (
             last - first if last > first else last + 12 - first if 0 < last + 12 - first <= 12 else last + 24 - first
         )
         return length if 0 < length <= 24 else None
-    return None
+    lowered = text.lower()
+    return next((span[1] for at in range(len(lowered)) if (span := clock_span(lowered, at))), None)  # 9 to 6
 
 
-def _hour(text: str, *, evening: bool) -> Decimal | None:
+def _hour(text: str) -> Decimal | None:
     digits = re.search(r"\d+|十[一二]?|[一二三四五六七八九两]", text)
     if not digits:
         return None
     value = Decimal(digits.group()) if digits.group().isdigit() else Decimal(DIGITS[digits.group()])
     if re.search(r"[:：]30|半", text):
         value += Decimal("0.5")
-    late = evening or re.search(r"晚|下午|傍晚|夜|p\.?m", text, re.I)
+    late = re.search(r"晚|下午|傍晚|夜|p\.?m", text, re.I)
     return value + 12 if late and value < 12 else value if value <= 24 else None

@@ -14,7 +14,7 @@ from decimal import Decimal
 from assistant.numerals import NAME, binary_factor, fold
 from assistant.quantity import Quantity
 from assistant.workload_figures import Figure, figures
-from assistant.workload_rules import bare_share, give_precision_to_cache, note_trainer, plain
+from assistant.workload_rules import bare_share, give_precision_to_cache, is_meant, note_trainer, plain
 from assistant.workload_values import LENGTHS, Marks, currency_near, value_of
 from assistant.workload_words import (
     ASKS,
@@ -176,7 +176,7 @@ def _words(text: str, notes: _Notes) -> None:
     _method(text, notes)
     _switches(text, notes)
     for name, table in (("purpose", PURPOSES), ("country", COUNTRIES)):
-        found = next((value for value, words in table if words.search(text)), None)
+        found = next((value for value, words in table if is_meant(words, text)), None)
         if found:  # no span: "训练 7B" is a subject of its own, not the rest of a follow-up
             notes.found[name] = found
     note_trainer(text, notes.found)

@@ -16,6 +16,7 @@ from assistant.workload_words import (
     CACHE,
     LOAD_AT,
     NOT_CACHE_ALONE,
+    NOT_MEANT,
     OWNS,
     POWER,
     SERVES,
@@ -34,6 +35,11 @@ LASTS = ("for ", "over ", "用", "跑", "开", "租", "卡 ", "张 ", "in ", "wi
 def trains(text: str) -> bool:
     """FSDP, DDP, ZeRO and the like train, unless serving is said beside them."""
     return TRAINERS.search(text) is not None and SERVES.search(text) is None
+
+
+def is_meant(words: re.Pattern[str], text: str) -> bool:
+    """Whether one of the words stands without a "not": 先别折腾训练, "no training, only serving"."""
+    return any(not NOT_MEANT.search(text, 0, match.start()) for match in words.finditer(text))
 
 
 def note_trainer(text: str, found: MutableMapping[str, object]) -> None:

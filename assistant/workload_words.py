@@ -13,7 +13,9 @@ from assistant.numerals import NAME
 # Between a cue and its number: 上下文长度 约 8k, batch size = 8, context of up to 32k.
 _SEP = (
     r"(?:\s|[=:,_\"'(]|是|为|从|设为?|设成|取|用|要|达到?|开到?|约|大约|大概|平均|最多|最大|最高|最长|至少|不超过|不低于|支持|到|在|about|around|"
-    r"roughly|up to|at most|at least|of|is|at|to|~|只有|仅|换成|改成|改为|加到|升到|提高到|呢){0,6}"
+    r"roughly|up to|at most|at least|of|is|at|to|~|只有|仅|换成|改成|改为|顶多|至多|顶天|撑死|"
+    r"(?:拉|扩|扩展|拓展|延|顶|撑|调|放|增|涨|升|加|提|飙|怼|压|缩|降|减)[大长高满短小]?[到成至]|"
+    r"(?:pushed|raised|stretched|bumped|extended|cranked|increased|grown|goes|going|cut|reduced|lowered)(?: up| out| down)?|呢){0,6}"
 )
 # What may not stand behind a number that a cue before it claims: it counts or measures something else.
 _FREE = (
@@ -66,7 +68,7 @@ CUES = (
     _cue("requests_per_s", r"(?<![a-z])(?:qps|rps)|每秒(?:钟|处理|有|来)*",
          rf"\s*(?:个|次)?\s*(?:(?:qps|rps)(?![a-z])|(?:requests?|reqs?|queries|query|请求|次){_PER_SECOND})",
          r"(?!\s*(?:个)?\s*(?:tokens?|toks?|词元|字))" + _FREE[:-1] + ")"),
-    _cue("electricity_price", rf"(?:电价|电费|每?度电|electricity(?: price| rate| cost| tariff| bill)?|power (?:price|cost|rate|bill)|tariff){_SEP}(?:us)?[$¥]?",
+    _cue("electricity_price", rf"(?:(?:电价|电费)\s*[,，]?\s*(?:[每一1]\s*(?:度电?|千瓦时|kwh))?|[每一1]\s*(?:度(?!假)|千瓦时|kwh)|度电|(?:per|each|a|every)\s+kwh|electricity(?: price| rate| costs?| tariff| bill)?|power (?:price|cost|rate|bill)|tariff){_SEP}(?:us)?[$¥]?",
          rf"\s*(?P<money>{_MONEY}){_COINS}{_KWH}",
          rf"\s*(?:(?P<money>{_MONEY}){_COINS})?+(?:{_KWH})?+{_PER_TIME}(?!\s*[%万千kw\d{NAME}张卡块片台]|\s*(?:x\s|×|gpus?(?![a-z])|cards?(?![a-z])|years?|months?|days?|hours?|[年月天]|个月))"),
     _cue("electricity_price", r"(?:us)?\$|usd|¥|rmb|cny", "", rf"{_KWH}"),
@@ -88,8 +90,9 @@ CUES = (
          r"[\s-]*(?:路|way|级)?[\s-]*(?:流水线?并行|pipeline[\s-]parallel(?:ism)?|pp(?![a-z]))"),
     _cue("concurrency", r"并发(?:数|量|用户数?|请求数?)?|concurrency|concurrent(?: users| requests)?|max[\s_-]num[\s_-]seqs|"
                         r"同时(?:在线|使用|有|服务|给|来)*(?=\D{0,4}$)|用户数",
-         r"[\s-]*(?:个|名|位|路)?\s*(?:的)?\s*(?:并发|用户|请求(?![每/])|人(?:同时|一起|在)?(?:用|使用|在线|访问|问)|"
-         r"(?:concurrent|simultaneous|parallel|active|internal|daily)?\s*(?:users?(?![a-z])|people|clients|employees|developers|streams|sessions|"
+         r"[\s-]*(?:个|名|位|路)?\s*(?:的)?\s*(?:并发|用户|请求(?![每/])|(?:人|同学|同事|学生|老师|员工|程序员)(?:同时|(?:一起|在|都在)?(?:用|使用|在线|访问|问))|"
+         r"(?:concurrent|simultaneous|parallel|active|internal|daily)?\s*(?:users?(?![a-z])|people|ppl(?![a-z])|persons|folks|clients|employees|developers|devs(?![a-z])|colleagues|co-?workers|teammates|"
+         r"students|researchers|engineers|staff(?![a-z])|streams|sessions|"
          r"concurrent|concurrency|simultaneous|requests?(?![a-z])(?!\s*(?:/|per|an?\s|each|every)))|(?:并发|同时))",
          _FREE.replace("users?|", "").replace("|人", "") + _NO_LENGTH),
     _cue("input_tokens", r"输入(?:长度)?|(?<![a-z])input(?: length| tokens?)?|(?<![a-z])prompts?(?: length| tokens?)?|提示词?(?:长度)?|prefill",
@@ -110,7 +113,7 @@ TOKENS = re.compile(
 )
 # A volume of the day or a price per million is no training set.
 NO_SET = re.compile(
-    r"(?:每天?|每[日月]|一[天日]|日均|daily|(?<![a-z])(?:(?:per|every|each|a)(?![a-z])|/))[^\d,，。;]{0,6}$|/\s*$"
+    r"(?:每天|每(?!个?(?:[人次位名条路段篇份]|请求|用户))|每[日月]|一[天日]|日均|daily|(?<![a-z])(?:(?:per|every|each|a)(?![a-z])|/))[^\d,，。;]{0,6}$|/\s*$"
 )
 SET = re.compile(
     r"(?:训练(?:数据|语料|量)?|语料|数据量?|(?<![a-z])(?:on|over|of|training|corpus|dataset)|tokens?|\db)" + _SEP + "$"
@@ -124,7 +127,7 @@ FREE = re.compile(_FREE)
 CACHE = re.compile(r"(?<![a-z])kv(?![a-z])[\s_-]*(?:cache|缓存)?|键值缓存|kvcache")
 # The cache beside the weights, or whether both fit: a precision said there is the weights'.
 NOT_CACHE_ALONE = re.compile(
-    r"(?:加上?|连同?|包括|包含|含|算上|以及|with|plus|including|incl\.?|and|\+)\s*(?:the |its |an? )?(?:kv|键值)|够|放得下|装得下|能跑|(?<![a-z])(?:fits?|enough|run|serve)(?![a-z])"
+    r"(?:加上?|连同?|包括|包含|含|算上|以及|with|plus|including|incl\.?|and|\+)\s*(?:the |its |an? )?(?:kv|键值)|够|放得下|装得下|能跑|预留|最小|(?<![a-z])(?:fits?|enough|run|serve|smallest|reserved?|free)(?![a-z])"
 )
 POWER = re.compile(r"电费|耗电|用电|(?<![a-z])(?:electricity|power (?:costs?|bill))(?![a-z])")
 OWNS = re.compile(r"(?=.*(?:买|购|(?<![a-z])(?:buy|own)))(?=.*(?:租|(?<![a-z])rent))", re.DOTALL)
@@ -166,6 +169,11 @@ KV_PRECISIONS = (
 TARGET = re.compile(r"(?:量化(?:成|到|为)|quanti[sz]ed? (?:to|into|in|at)|换成|改成|改为|换为|压到|down to)\s*$")
 WITHDRAWN = re.compile(
     r"(?:不是|不要|不用|不开|不做|没开|没有?|别用?|关掉?|未|无需?|非|不|(?<![a-z])(?:no|not|without|disable[sd]?|instead of|rather than|don'?t use))\s*(?:the |an? |any )?$"
+)
+# Before a purpose that is put aside; 要不要训练 and 能不能训练 ask of it.
+NOT_MEANT = re.compile(
+    r"(?:(?<![要是用做会想能])(?:不|别|没有?)(?:折腾|打算|考虑|急着|做|搞|想|要|用|是|会|需要|再|去|拿来|\s){0,4}|"
+    r"(?<![a-z])(?:no|not|without|instead of|rather than|don'?t|never|isn'?t)(?:\s+(?:going|planning|about|for|to|doing|the|any|want|need|care|model|llm)){0,4}\s+)$"
 )
 SWITCHED_OFF = re.compile(
     r"\s*(?:[=:]\s*(?:false|0|off|no)(?![a-z])|(?:都|也)?(?:不开|没开|关了?|关掉|不用)|(?:is |turned )?(?:off|disabled)(?![a-z]))"
@@ -215,9 +223,9 @@ COUNTRIES = (
 # What a question about running or training a model asks for; not aspects (aspects.py), whose words make no subject.
 ASKS = (
     ("kv_cache", CACHE),
-    ("electricity", re.compile(r"电费|耗电|用电|多少度电|(?<![a-z])(?:electricity|power)\s+(?:costs?|bill|charges?|expenses?|consumption|use)(?![a-z])|(?<![a-z])kwh.{0,20}(?:use|consume)|cost of (?:the )?(?:electricity|power)(?![a-z])")),
+    ("electricity", re.compile(r"电费|耗电|用电|多少度|几度电|多少电(?!量)|费多少电|how (?:many|much) (?:kwh|kilowatt|electricity|energy)|(?<![a-z])kwh.{0,30}(?:draw|burn|take)|(?<![a-z])(?:electricity|power)\s+(?:costs?|bill|charges?|expenses?|consumption|use)(?![a-z])|(?<![a-z])kwh.{0,30}(?:use|consume)|cost of (?:the )?(?:electricity|power)(?![a-z])")),
     ("fits", re.compile(
-        r"能跑|跑得动|跑得了|跑得起|能不能跑|可以跑|能部署|够不够|够吗|够用|够么|放得下|放不下|装得下|装不下|能放|能装|能塞|塞得下|能加载|撑得住|带得动|带得起|扛得住|"
+        r"能跑|跑得动|跑得了|跑得起|能不能跑|可以跑|能部署|够不够|够吗|够用|够么|放得下|放不下|装得下|装不下|能放|能装|能塞|塞得[下进]|塞不[下进]|装得进|吃得下|搞得定|能.{0,2}搞定|能加载|撑得住|带得动|带得起|扛得住|"
         r"会.{0,3}爆|爆显存|(?<![a-z])oom(?![a-z])|跑.{0,30}(?:吗|不$|行不|么$)|(?<![a-z])(?:fits?|handle|holds?|enough|able to run)(?![a-z])|"
         r"(?<![a-z])can .{1,40}(?:run|load|host|serve)(?![a-z])")),
     ("needs_memory", re.compile(
@@ -229,6 +237,7 @@ ASKS = (
         r"(?<![a-z])(?:tokens?|time) (?:to|per) (?:first|second)|how many (?:concurrent )?(?:users|people|requests)|多少(?:个|路)?(?:并发|用户|人用)")),
     ("chooses", re.compile(
         r"(?:买|用|选|租|上|配|挑|推荐|哪)(?:什么|啥|哪|一?[张款块])(?:样的?|种|张|款|块|个|些)?\s*(?:卡|显卡|gpu)|选型|推荐.{0,6}(?:卡|gpu)|"
-        r"(?:which|what|best|cheapest|right) (?:kind of |type of )?(?:gpu|card|graphics card|hardware|setup)s?(?![a-z])|recommend")),
+        r"(?:which|what|best|cheapest|right) (?:kind of |type of )?(?:gpu|card|graphics card|hardware|setup)s?(?![a-z])|recommend|"
+        r"what (?:do|should|can|could|would) (?:i|we|you) (?:get|buy|pick|go for|go with)(?![a-z])|what to (?:get|buy)(?![a-z])")),
     ("how_long", re.compile(r"多久|几天|多少天|几小?时|多少小?时|多长时间|how (?:long|many (?:days|hours|weeks|gpu[\s-]hours))|(?<![a-z])time(?![a-z])|duration")),
 )  # fmt: skip

@@ -67,9 +67,15 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "cards_for_time": {"hours": 720, "wanted_hours": 72},
     "discounted_price": {"list_price": "28.64", "paid_share": "0.85"},
     "price_per_unit": {"price": "40.39", "quantity": 245, "unit": "GiB"},
+    "card_total": {"parts": [{"cards": 8, "each": 80}], "unit": "GB"},
+    "card_ratio": {"larger": 3350, "smaller": 2039, "unit": "GB/s"},
     "combined_rate": {"parts": [{"instances": 3, "price_per_hour": "8.68"}, {"price_per_hour": "34.742"}]},
     "working_hours": {"hours_per_day": 9, "days": 22},
     "replicas_needed": {"users": 80, "rate_per_user": 20, "rate_per_replica": 500, "spare": 1},
+    "replicas_left": {"replicas": 3, "rate_per_replica": 1000, "demand": 2400},
+    "quota_hours": {"hours_per_week": 30, "weeks": 4, "people": 3},
+    "quota_weeks": {"hours": 200, "hours_per_week": 30},
+    "subscriptions": {"people": 5, "price": 9},
     "cards_needed": {"memory_min_gb": 85, "memory_max_gb": 100, "card_memory_gb": 24},
     "total_memory": {"cards": 64, "card_memory_gb": 40},
     "training_flops": TRAINING | {"tokens": 15e12},
@@ -77,6 +83,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "training_rate": TRAINING | {"peak_dense_tflops": 989, "gpus": 256},
     "training_cost": TRAINING
     | {"tokens": 15e12, "peak_dense_tflops": 989, "gpus": 2048, "price_per_gpu_hour": 2, "tdp_w": 700},
+    "tokens_trained": {"active_parameters": 13e9, "peak_dense_tflops": 989, "mfu": 0.4, "gpus": 8, "gpu_hours": 5000},
     "training_cost_from_rate": {"tokens": 3e11, "tokens_per_second_per_gpu": 24000, "gpus": 16, "price_per_gpu_hour": 1},
     "finetune_time": TRAINING
     | {"rows": 39333, "tokens_per_row": 512, "epochs": 3, "peak_dense_tflops": 989, "gpus": 8, "price_per_gpu_hour": 2},

@@ -6,6 +6,7 @@ Knows only what servers.csv says; the articles state neither the number of cards
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 
 from knowledge.table_rows import TABLES, read_table
@@ -23,6 +24,8 @@ class ReferenceServer:
     cpu: str
     cpus: int
     cores_per_cpu: int
+    base_ghz: Decimal
+    boost_ghz: Decimal
     memory_modules: int
     module_gb: int
     memory_kind: str
@@ -40,7 +43,12 @@ def _server(number: int, row: dict[str, str]) -> ReferenceServer:
     rack_units, cpus, cores, modules, module_gb = (int(row[column]) for column in counts)
     if min(rack_units, cpus, cores, modules, module_gb) < 1:
         raise ValueError(f"{row['id']}: a count below 1 in {', '.join(counts)}")
+    base_ghz, boost_ghz = Decimal(row["base_ghz"]), Decimal(row["boost_ghz"])
+    if not 0 < base_ghz <= boost_ghz:
+        raise ValueError(
+            f"{row['id']}: base_ghz {base_ghz} and boost_ghz {boost_ghz}: both above 0, the base no higher"
+        )
     return ReferenceServer(
         number, row["id"], tuple(row["gpus"].split(";")), row["platform"], rack_units, row["cpu"], cpus, cores,
-        modules, module_gb, row["memory_kind"], row["source"],
+        base_ghz, boost_ghz, modules, module_gb, row["memory_kind"], row["source"],
     )  # fmt: skip

@@ -154,7 +154,7 @@ def test_card_holds_the_right_figures_all_traced_and_asks_no_model(
         ("多少钱?", "price", "needs_detail", "哪款 GPU"),
         ("how much for a month?", "cost", "needs_detail", "Which GPU"),
         ("Cost of minus 5 hours on Tencent T4?", "cost", "needs_detail", "minus 5 hours"),
-        ("200 美元能租腾讯 T4 多久", "budget", "needs_detail", "汇率"),
+        ("200 欧元能租腾讯 T4 多久", "budget", "needs_detail", "汇率"),
         ("A100 上 chatglm2 lora 39333 条要多久", "training_time", "not_in_knowledge", "RTX 4090"),
         ("今天上海天气怎么样", "off_topic", "off_topic", "不在我的范围"),
         ("Will the A100 get cheaper next year?", "forecast", "not_in_knowledge", "cannot predict"),
@@ -169,6 +169,14 @@ def test_what_cannot_be_answered_is_said_and_no_figure_is_invented(
     assert result.verified
     for price in ("28.64", "34.74", "40.39", "8.68", "11.28", "11.63"):
         assert price not in result.text
+
+
+def test_dollars_beside_yuan_prices_are_changed_at_a_rate_that_is_said() -> None:
+    """200 x 7.189 / 8.68 hours, at the average rate of 2024."""
+    _, result = run("200 美元能租腾讯 T4 多久", "budget")
+    assert (result.status, result.verified) == ("answered", True)
+    assert "2024 年平均汇率：1 USD = 7.189 CNY" in result.text
+    assert "165.64 小时" in result.text
 
 
 def test_claimed_price_never_replaces_the_row() -> None:

@@ -10,6 +10,8 @@ BARE = [
     ("how long will it take?", "how many rows"), ("要多久", "多少条数据"), ("ok, how long?", "how many rows"),
     ("那个便宜点的", "哪些卡"), ("which one?", "Which ones"), ("哪个好", "哪些卡"), ("the cheaper one", "Which ones"),
     ("多少钱", "租还是买"), ("how much is it?", "to rent or to buy"), ("贵吗？", "租还是买"),
+    ("你看够不够用？", "哪张卡"), ("is that one cheaper?", "compared with which"), ("那个更便宜吗", "和哪一个比"),
+    ("do you think it is enough?", "which card"),
 ]  # fmt: skip
 
 
@@ -36,6 +38,28 @@ def test_a_bare_question_is_asked_back_with_choices(question: str, asks: str, gu
 )
 def test_with_something_said_it_is_answered(turns: tuple[str, ...], question: str, guess: str) -> None:
     _, result = run(question, guess, *turns)
+    assert result.status == "answered", result.text
+
+
+@pytest.mark.parametrize(
+    ("turns", "question", "asks"),
+    [
+        (("想租个卡跑推理",), "先来一个月的吧", "哪款 GPU"), ((), "先来一个月的吧", "哪款 GPU"),
+        (("I want to rent a card for inference",), "let's start with a month", "Which GPU"),
+        ((), "is 24 enough", "GPU memory"), ((), "16够不够", "显存"),
+    ],
+)  # fmt: skip
+def test_a_time_or_a_number_alone_is_asked_of_what(turns: tuple[str, ...], question: str, asks: str) -> None:
+    _, result = run(question, "smalltalk", *turns)
+    assert (result.status, result.verified) == ("needs_detail", True), result.text
+    assert asks in result.text
+
+
+@pytest.mark.parametrize(
+    ("turns", "question"), [(("腾讯 T4 一小时多少钱",), "先来一个月的吧"), ((), "腾讯 T4 16 小时够不够 200 块")]
+)
+def test_a_time_with_a_card_behind_it_is_reckoned_with(turns: tuple[str, ...], question: str) -> None:
+    _, result = run(question, "cost", *turns)
     assert result.status == "answered", result.text
 
 

@@ -167,3 +167,23 @@ def test_guide_recommendation_stays_beside_the_computed_need() -> None:
 def test_any_combination_is_answered_and_traced(size: str, method: str, card: str, sequence: str, cards: str) -> None:
     text = ask(f"{cards if card else ''}{card} {method}微调 {size}B 要多少显存{sequence}")
     assert f"{Decimal(size)}B" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "heads"),
+    [
+        ("chatglm3-6b,一张V100 32G,全量和p-tuning v2能做哪个", ["全参 96.4 GiB，放不下", "P-Tuning v2 15.0 GiB，够"]),
+        ("ChatGLM3-6B on one V100 32G: full fine-tuning or p-tuning v2?", ["full fine-tuning 96.4 GiB, does not fit", "P-Tuning v2 15.0 GiB, fits"]),
+        ("qwen2.5-7b full fine-tuning or qlora on one 4090, which is possible", ["full fine-tuning", "QLoRA 12.1 GiB, fits"]),
+    ],
+)  # fmt: skip
+def test_methods_that_are_set_beside_each_other_are_all_judged(question: str, heads: list[str]) -> None:
+    text = ask(question)
+    assert [head for head in heads if head not in text.splitlines()[0]] == [], text
+
+
+def test_a_prefix_trains_k_and_v_of_every_layer_and_freezes_the_base() -> None:
+    """ChatGLM3-6B: 28 layers x 2 x 2 KV heads x 128 x 128 prefix tokens; a V100 computes no bf16."""
+    text = ask("chatglm3-6b,一张V100 32G,全量和p-tuning v2能做哪个")
+    assert f"{28 * 2 * 2 * 128 * 128:,} 个参数" in text
+    assert "fp16 混合精度" in text

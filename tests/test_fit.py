@@ -178,3 +178,77 @@ def test_the_largest_size_of_a_named_card_is_a_size_and_no_row_of_its_figures(qu
     assert "TFLOPS" not in result.text
     assert f"{most}B" in result.text.splitlines()[0]
     assert most * 2e9 / GIB < (0.9 * 48 if most > 20 else 0.9 * 24) < (most + 2) * 2e9 / GIB + 2
+
+
+TOGETHER = [  # question, first words, the sum over the cards, the weights in GB
+    ("手里八张4090,硬塞llama3.1 405b的int4行不行啊", "**不够**", "8 × 24 GB = 192 GB", "217.1 GB"),
+    ("Can I squeeze llama 3.1 405b int4 onto 8x 4090?", "**No, it does not fit**", "8 × 24 GB = 192 GB", "217.1 GB"),
+    ("gpt-oss-120b都说一张80G就能跑,我这儿是两块4090,行么", "**不够**", "2 × 24 GB = 48 GB", "65.15 GB"),
+    ("two 3090s enough for qwen2.5-72b int4?", "**No, it does not fit**", "2 × 24 GB = 48 GB", "41.46 GB"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "start", "total", "weights"), TOGETHER)
+def test_several_cards_are_added_up_beside_the_weights(question: str, start: str, total: str, weights: str) -> None:
+    _, result = run(question, "fit")
+    assert result.verified, result.text
+    assert result.text.startswith(start)
+    assert total in result.text
+    assert weights in result.text
+
+
+def test_fewest_cards_are_those_of_the_smallest_precision() -> None:
+    """mxfp4 takes 65 GB, bf16 234 GB: "at least" belongs to mxfp4 whatever the order of the table."""
+    _, result = run("gpt-oss-120b 两块4090行么", "fit")
+    assert "至少要 4 张（mxfp4" in result.text.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "share"),
+    [
+        ("deepseek r1满血671b的fp8,一台八卡H20(96G那种)塞得下吧?也就三四个人用,上下文顶多32k", "**勉强**：8 张 H20", "调到 95 %"),
+        ("does deepseek r1 fp8 fit one box of 8x H20 96GB for 4 people at up to 32k?", "**Tight**", "raised to 95 %"),
+    ],
+)  # fmt: skip
+def test_what_only_a_larger_share_of_each_card_holds_is_tight(question: str, start: str, share: str) -> None:
+    """671e9 bytes over 8 cards and 4 x 2.3 GB of MLA cache on each: 89 to 91 GiB, above 0.9 and below 0.95 of 96."""
+    _, result = run(question, "fit")
+    assert result.verified, result.text
+    assert result.text.startswith(start), result.text
+    assert share in result.text
+    assert "8 × 96 GB = 768 GB" in result.text
+    assert "672.9 GB" in result.text
+
+
+def test_a_share_that_the_reader_set_is_kept() -> None:
+    _, result = run("deepseek r1 fp8 八卡 H20 96G,gpu_memory_utilization=0.9,4 人用,上下文 32k,放得下吗", "fit")
+    assert result.text.startswith("**不够**")
+
+
+LONGER = [  # a context that is pulled up afterwards: 60 x 2 x 8 x 128 x 2 B x 32,768 = 7.5 GiB beside 17.9 GiB of weights
+    ("yi-34b 4bit 单卡4090跑得起来不", "上下文拉到32k还撑得住吗", "**不够**"),
+    ("does yi-34b in 4 bit run on one 4090?", "and with the context pushed up to 32k?", "**No, it does not fit**"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "then", "start"), LONGER)
+def test_context_pulled_up_in_a_follow_up_counts(first: str, then: str, start: str) -> None:
+    _, result = run(then, "fit", first)
+    assert result.verified, result.text
+    assert result.text.startswith(start)
+    assert "7.500 GiB (8.053 GB)" in result.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "四块A40，先别折腾训练，就把glm-4-9b的bf16部署起来，每人一次丢8k token，最坏二十个人同时用，一张A40能不能搞定，剩下仨我想干别的",
+        "We have four A40s, no training, just deploy glm-4-9b in bf16: 20 people at once, 8k tokens each. Is one A40 enough, the other three do something else?",
+    ],
+)  # fmt: skip
+def test_cards_left_over_and_training_put_aside_do_not_count(question: str) -> None:
+    """18.8 GB of weights and 20 x 8,192 x 40,960 B of cache on the one card."""
+    _, result = run(question, "serving")
+    assert result.verified, result.text
+    assert result.text.startswith(("**够**：A40 48 GB", "**Yes, it fits**: GLM-4-9B bf16 on A40 48 GB"))
+    assert "6.250 GiB (6.711 GB)" in result.text

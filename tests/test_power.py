@@ -24,6 +24,28 @@ from test_answer import run
             "A box of 8 A100 draws 3 kW in total, electricity at $0.1/kWh, what is the bill for 100 hours at PUE 1.3?",
             ["39.00 USD"],
         ),
+        # energy is asked: that of the cards first, with what a machine room adds and what it costs beside it
+        ("how many kWh do 8 H100s use in a week", ["470.40 kWh", "940.80", "537.60"]),  # 8 x 0.35, 0.7, 0.4 kW x 168 h
+        (
+            "How many kWh do four H100 SXM cards use in 100 hours at full load, cards alone?",
+            ["in 100 hours: 280.00 kWh**"],
+        ),
+        ("4 张 4090 跑一个月多少度电", ["用电：1,314.00 度**", "2,049.84 度", "730 小时"]),  # 4 x 0.45 kW x 730 h
+        ("电价 6 毛，8 张 A100 SXM 一周用多少电", ["用电：537.60 度**，电费 322.56 元"]),
+        (
+            "4 张 4090 跑一个月，电费一度 0.8 元，要多少钱",
+            ["**4 张 GeForce RTX 4090 的电费：1,051.20 元**", "1,639.87 元"],
+        ),
+        (
+            "8 H100 SXM for a week at $0.12 per kWh: what is the electricity cost",
+            ["112.90 USD", "940.80 kWh", "176.12 USD"],
+        ),
+        ("8 张 H100 SXM 每天 8 小时用 30 天，每度 0.9 元，多少度电、多少钱", ["1,344.00 度", "1,209.60 元"]),
+        (
+            "one 4090 around the clock for a year at 15 cents per kWh, PUE 1.2: energy use?",
+            ["4,730.40 kWh", "709.56 USD"],
+        ),
+        ("2 张 4090 一个月零5天用多少度电", ["850 小时用电：765.00 度**"]),  # 2 x 0.45 kW x (730 + 5 x 24) h
     ],
 )
 def test_rated_power_time_and_price_make_the_cost(question: str, words: list[str]) -> None:

@@ -151,3 +151,22 @@ def test_a_budget_is_judged_with_what_is_left_or_missing(question: str, verdict:
 def test_a_run_that_does_not_fit_leads_with_its_memory() -> None:
     head = ask("一张 4090 全参微调 7B，1 万条数据要多久").splitlines()[0]
     assert "放不下" in head
+
+
+TOKENS = [  # question, tokens worked out by hand, in thousand millions, as printed
+    ("i have a grant for 5,000 h100 gpu hours. at .4 mfu how many tokens can a 13b see", f"{5000 * 3600 * H100_SXM * 0.4 / (6 * 13e9) / 1e9:.2f}B"),
+    ("手上有一万 A100 卡时,训 7B 能训多少 token", f"{10_000 * 3600 * A100 * 0.4 / (6 * 7e9) / 1e9:.2f}B"),
+    ("8张H100训一周,7B能训多少token", f"{8 * 168 * 3600 * H100_SXM * 0.4 / (6 * 7e9) / 1e9:.2f}B"),
+    ("How many tokens can I train Llama-3-8B on with 20k A100 hours at 45% MFU?", f"{20_000 * 3600 * A100 * 0.45 / (6 * 8.03e9) / 1e9:.2f}B"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "tokens"), TOKENS)
+@pytest.mark.parametrize("guess", ["fit", "train_cost", "document"])
+def test_gpu_hours_on_hand_give_tokens(question: str, tokens: str, guess: str) -> None:
+    assert f"{tokens} tokens" in ask(question, intent=guess).splitlines()[0]
+
+
+def test_tokens_a_second_are_no_training_set() -> None:
+    _, answer = run("7B 在 A100 上每秒多少 token", "serving")
+    assert "tokens_trained" not in {call.tool for call in answer.calls}

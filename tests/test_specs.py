@@ -24,7 +24,6 @@ CARDS = [  # question, intent, words that must stand in the text
     ("What is the TDP of the L40S?", "document", ["300–350 W", "some sources print 300 W"]),
     ("A800 NVLink 带宽", "memory", ["400 GB/s", "NVLink 3（削减）"]),
     ("L40S 哪年发布的", "document", ["**L40S 发布年份：2023 年**"]),
-    ("RTX 5090 发售价是多少", "document", ["1,999 美元"]),
     ("compute capability of the T4", "document", ["7.5"]),
     ("H20 是什么架构", "off_topic", ["Hopper"]),
     ("H200 能卖给中国吗", "document", ["2026-01-15", "逐案许可", "不是法律意见", "afslaw.com"]),
@@ -34,7 +33,17 @@ CARDS = [  # question, intent, words that must stand in the text
     ("B200 显存", "memory", ["180–192 GB"]),
     ("4090 48G 显存带宽", "memory", ["GeForce RTX 4090 48GB (modded)", "灰色市场"]),
     ("8张 H100 SXM 的功耗", "memory", ["700 W", "按单张卡"]),
+    ("h20 vs h100 sxm, mem bandwith n bf16 tflops?", "compare", ["4,000 GB/s", "3,350 GB/s", "148 TFLOPS", "989 TFLOPS"]),
+    ("L40S memroy bandwdith and architechture", "document", ["864 GB/s", "Ada Lovelace"]),
+    ("t4 realeased when", "document", ["2018"]),
 ]  # fmt: skip
+
+
+def test_launch_price_comes_from_a_row_of_either_table() -> None:
+    _, result = run("RTX 5090 发售价是多少", "document")
+    assert "1,999 美元" in result.text
+    assert (result.status, result.verified) == ("answered", True)
+    assert all(citation.locator.startswith(("tables/gpus.csv", "tables/purchases.csv")) for citation in result.citations)
 
 
 @pytest.mark.parametrize(("question", "intent", "words"), CARDS)

@@ -27,7 +27,7 @@ COLUMNS = {
     " source",
     "speedups": "id faster slower task precision factor approximate as_of source",
     "platforms": "id provider gpus price currency per quota_hours_per_week remark_zh remark_en as_of source",
-    "servers": "id gpus platform rack_units cpu cpus cores_per_cpu memory_modules module_gb memory_kind as_of source",
+    "servers": "id gpus platform rack_units cpu cpus cores_per_cpu base_ghz boost_ghz memory_modules module_gb memory_kind as_of source",
 }
 # What may be empty: the sources do not say it.
 OPTIONAL = {

@@ -42,9 +42,15 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
     "price_per_unit": ({"price": "40.39", "quantity": 245, "unit": "GiB"}, "0.16486"),
     "combined_rate": ({"parts": [{"instances": 3, "price_per_hour": "8.68"}, {"price_per_hour": "34.742"}]}, "60.782"),
     "server_total": ({"servers": [{"servers": 2, "parts": 2, "each": 32}, {"parts": 2, "each": 48}], "unit": "core"}, "224"),
+    "card_total": ({"parts": [{"cards": 2, "each": 80}, {"cards": 4, "each": 94}], "unit": "GB"}, "536"),
+    "card_ratio": ({"larger": 3350, "smaller": 2039, "unit": "GB/s"}, "1.64"),
     "servers_in_rack": ({"rack_units": 42, "units_per_server": 8}, "5"),
     "working_hours": ({"hours_per_day": 9, "days": 22}, "198"),
     "replicas_needed": ({"users": 80, "rate_per_user": 20, "rate_per_replica": 500, "spare": 1}, "5"),
+    "replicas_left": ({"replicas": 3, "rate_per_replica": 1000, "demand": 2400}, "2000"),
+    "quota_hours": ({"hours_per_week": 30, "weeks": 4, "people": 3}, "360"),
+    "quota_weeks": ({"hours": 200, "hours_per_week": 30}, "6.67"),
+    "subscriptions": ({"people": 5, "price": 9}, "45"),
     "cards_needed": ({"memory_min_gb": 85, "memory_max_gb": 100, "card_memory_gb": 24}, "4"),
     "total_memory": ({"cards": 64, "card_memory_gb": 40}, "2560"),
     "training_flops": ({"active_parameters": 70e9, "tokens": 1.4e12}, "588e21"),  # 6 x 70e9 x 1.4e12
@@ -55,6 +61,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], str]] = {
     "training_cost": (
         {"tokens": 14.4e9, "active_parameters": 1e9, "peak_dense_tflops": 600, "mfu": "0.4"}, "100",
     ),  # 14.4e9 / 40,000 / 3600
+    "tokens_trained": ({"active_parameters": 13e9, "peak_dense_tflops": 989, "mfu": 0.4, "gpus": 8, "gpu_hours": 5000}, "91292300000"),
     "training_cost_from_rate": ({"tokens": 14.4e9, "tokens_per_second_per_gpu": 40_000}, "100"),
     "finetune_time": (
         {"rows": 10_000, "tokens_per_row": 1440, "epochs": 10, "active_parameters": 1e9, "tokens_per_second_per_gpu": 10_000}, "4",

@@ -119,6 +119,13 @@ LOAD = [
     ("每人 20 token/s", {"slo_tokens_per_s": D(20)}),
     ("at least 30 tokens per second", {"slo_tokens_per_s": D(30)}),
     ("每秒 15 个 token", {"slo_tokens_per_s": D(15)}),
+    ("上下文拉到32k", {"context_tokens": 32768, "kilo": 1024}),
+    ("上下文顶多 32k", {"context_tokens": 32768, "kilo": 1024}),
+    ("context cranked up to 64k", {"context_tokens": 65536, "kilo": 1024}),
+    ("16 ppl at once", {"concurrency": 16}),
+    ("30 students", {"concurrency": 30}),
+    ("二十个学生同时提问", {"concurrency": 20}),
+    ("每人一次丢 8k token", {"context_tokens": 8192, "kilo": 1024}),
     ("并发 100，上下文 4k", {"concurrency": 100, "context_tokens": 4096, "kilo": 1024}),
     ("50 users 8k context batch 4", {"concurrency": 50, "context_tokens": 8192, "kilo": 1024, "batch_size": 4}),
 ]
@@ -397,3 +404,30 @@ def test_no_text_breaks_it(text: str) -> None:
 def test_what_a_whole_turn_settles(question: str, want: dict[str, object]) -> None:
     found = workload(question)
     assert {name: getattr(found, name) for name in want} == want
+
+
+@pytest.mark.parametrize(
+    ("text", "purpose"),
+    [
+        ("先别折腾训练，把它部署起来", "inference"), ("no training, just deploy it", "inference"), ("不打算微调，只推理", "inference"),
+        ("要不要微调", "finetuning"), ("能不能训练", "training"), ("not only deploy but fine-tune it", "finetuning"), ("训练和部署", "training"),
+    ],
+)  # fmt: skip
+def test_a_purpose_put_aside_is_none(text: str, purpose: str) -> None:
+    assert workload(text).purpose == purpose
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("四块A40，用一张，剩下三张干别的", 1), ("four A40s: is one A40 enough, the other three idle", 1),
+        ("最多8张A100", 8), ("至多 4 张", 4), ("顶多8张A100", 8),
+    ],
+)  # fmt: skip
+def test_cards_left_over_are_not_the_cards_and_at_most_adds_nothing(text: str, count: int) -> None:
+    reading = read(text)
+    assert (reading.slots.count, reading.count_delta) == (count, 0)
+
+
+def test_the_rest_of_an_order_is_a_line_of_it() -> None:
+    assert [item.count for item in read("3 张 A100，剩下 2 张 T4").slots.items] == [3, 2]

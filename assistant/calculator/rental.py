@@ -43,6 +43,10 @@ MONTH = Assumption(
 )  # fmt: skip
 
 
+SHORT = 6  # decimals of a length that is written as it is
+SMALLER = ("year", "quarter", "month", "week", "day", "hour", "minute")
+
+
 class PeriodHoursInput(Frozen):
     """A length of time and how many hours of each day of it are used."""
 
@@ -56,12 +60,29 @@ def period_hours(given: PeriodHoursInput) -> Calculation:
     hours = given.value * HOURS_OF_UNIT[given.unit] * given.hours_per_day / 24
     shown = hours if hours == hours.to_integral() else hours.quantize(Decimal("0.0001"), rounding=ROUND_HALF_UP)
     part = "" if given.hours_per_day == 24 else f" × {number(given.hours_per_day)}/24"
-    each = "÷ 60" if given.unit == "minute" else f"× {number(HOURS_OF_UNIT[given.unit])} h"
-    formula = f"{number(given.value)} {given.unit} {each}{part} = {number(shown)} h"
+    said = _as_said(given.value, given.unit)
+    length = " + ".join(
+        f"{number(value)} {unit} {'÷ 60' if unit == 'minute' else f'× {number(HOURS_OF_UNIT[unit])} h'}"
+        for value, unit in said
+    )
+    formula = f"{f'({length})' if part and len(said) > 1 else length}{part} = {number(shown)} h"
     return Calculation(
         value=shown, unit="hour", formula=formula, outputs={"hours": shown},
         assumptions=(MONTH,) if given.unit in ("month", "quarter") else (),
     )  # fmt: skip
+
+
+def _as_said(value: Decimal, unit: str) -> list[tuple[Decimal, str]]:
+    """1.1643835616... months as 1 month and 5 days: a length that is no short decimal in the units it is made of."""
+    if value == round(value, SHORT):
+        return [(value, unit)]
+    whole = Decimal(int(value))
+    hours = (value - whole) * HOURS_OF_UNIT[unit]
+    for smaller in SMALLER[SMALLER.index(unit) + 1 :] if unit in SMALLER else ():
+        rest = round(hours / HOURS_OF_UNIT[smaller], SHORT)
+        if rest == rest.to_integral() and rest:
+            return [*([(whole, unit)] if whole else []), (rest.to_integral(), smaller)]
+    return [(significant(value), unit)]
 
 
 class RentalCostInput(Frozen):

@@ -1,6 +1,6 @@
 """What memory training or fine-tuning a model takes, per GPU and in all, part by part.
 
-Full, LoRA, QLoRA and freeze tuning under ZeRO, FSDP, tensor and pipeline parallelism and CPU offload.
+Full, LoRA, QLoRA, freeze and P-Tuning v2 (prefix) tuning under ZeRO, FSDP, tensor and pipeline parallelism and CPU offload.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from assistant.calculator.training_states import (
 )
 from assistant.evidence import Bilingual, Frozen, JsonDecimal
 
-Method = Literal["full", "lora", "qlora", "freeze"]
+Method = Literal["full", "lora", "qlora", "freeze", "p-tuning"]
 BytesPerParameter = Annotated[JsonDecimal, Field(ge=0, le=64), NO_TRUTH]
 OVERHEAD_GIB = ((Decimal("1.0"), Decimal("1.8")), (Decimal("1.5"), Decimal("2.5")))  # one GPU; each of several
 FRAGMENTATION = Decimal("0.05")  # of the allocator, at the high end
@@ -73,6 +73,7 @@ class TrainingMemoryInput(Frozen):
     lora_rank: Rank = 8
     lora_targets: Targets = ("q", "v")
     trainable_layers: Count = 2
+    prefix_tokens: Count = 128
     sequence_tokens: ContextTokens | None = None
     micro_batch: Count = 1
     checkpointing: Checkpointing | None = None
@@ -183,12 +184,22 @@ def _trained(given: TrainingMemoryInput, parameters: Decimal) -> Decimal:
     layers = given.model.layers if given.model is not None else typical_layers(parameters)
     if given.method == "freeze":
         return (parameters - embedding_of(given.model, parameters)) * given.trainable_layers / layers
+    if given.method == "p-tuning":
+        return min(parameters, 2 * layers * given.prefix_tokens * _prefix_width(given, parameters))
     if given.model is not None:
         return min(parameters, adapter_parameters(given.model, given.lora_rank, given.lora_targets))
     # Square projections for a model of unknown shape: each adapter has 2 x hidden size x rank parameters.
     return min(
         parameters, 2 * layers * given.lora_rank * len(set(given.lora_targets)) * typical_hidden_size(parameters)
     )
+
+
+def _prefix_width(given: TrainingMemoryInput, parameters: Decimal) -> Decimal:
+    """What one prefix token has of K, or of V, in a layer (Liu et al. 2021, without the reparameterisation)."""
+    model = given.model
+    if model is None:
+        return typical_hidden_size(parameters)
+    return Decimal(model.kv_heads * model.head_size if model.kv_heads and model.head_size else model.hidden_size)
 
 
 def _frozen(given: TrainingMemoryInput, parameters: Decimal, trained: Decimal) -> Decimal:
