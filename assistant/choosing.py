@@ -16,7 +16,7 @@ from assistant.choice_bounds import bounds_of, rankings_of, ways_of
 from assistant.deployments import Load, load_of
 from assistant.evidence import Finding
 from assistant.figures import extract_figures
-from assistant.finetuning import finetune_memory
+from assistant.finetune_choice import cards_for_finetuning
 from assistant.fit_cases import arguments as fit_arguments
 from assistant.fit_words import (
     family_note,
@@ -55,7 +55,7 @@ def choose(request: Request, book: Ledger) -> Finding | None:
     work = request.slots.workload
     models = served(request, book)
     if work.method or work.purpose in ("training", "finetuning"):
-        return finetune_memory(request, book) if models else None
+        return cards_for_finetuning(request, models, book) if models else None
     if not models:
         return None
     if asks_smallest(request) and not (request.slots.providers or request.slots.price_per_hour):
@@ -129,8 +129,7 @@ def _head(model: Served, use: Use, load: Load, bounds: Bounds, found: Ranking, b
     name = f"{model.label} {precision_name(found.precision, use, book)}"
     if not found.choices:
         limit = book.say("预算内", " within the budget") if bounds.budget else ""
-        out = book.compute("inference_memory", **_without_card(fit_arguments(model, use, found.precision))).outputs
-        need = span(out["total_low_gib"], out["total_high_gib"])
+        need = _need(model, use, found.precision, book)
         return book.say(f"**{name}：要约 {need} 显存，有价格的卡里{limit}没有合适的**", f"**{name}: it takes about {need}; no card with a price does it{limit}**")  # fmt: skip
     best = found.choices[0]
     cost = _money(_cost(best, bounds, book, bounds.hours), bounds, book)
@@ -138,9 +137,17 @@ def _head(model: Served, use: Use, load: Load, bounds: Bounds, found: Ranking, b
     word = {"cost": ("最便宜", "the cheapest"), "speed": ("最快", "the fastest"),
             "cost_per_million_tokens": ("每百万 token 最便宜", "the cheapest per million tokens")}[bounds.order]  # fmt: skip
     for_load = book.say(f"（{wanted(load, book)}）", f" for {wanted(load, book)}") if load.is_stated else ""
+    need = "" if load.is_stated else _need(model, use, found.precision, book)
+    takes = book.say(f"，要约 {need} 显存", f"; it takes about {need}") if need else ""
     return book.say(
-        f"**{name}{for_load}：{word[0]}的是 {first}，{cost}**", f"**{name}{for_load}: {word[1]} is {first}, {cost}**"
+        f"**{name}{for_load}：{word[0]}的是 {first}，{cost}**{takes}",
+        f"**{name}{for_load}: {word[1]} is {first}, {cost}**{takes}",
     )
+
+
+def _need(model: Served, use: Use, precision: str, book: Ledger) -> str:
+    out = book.compute("inference_memory", **_without_card(fit_arguments(model, use, precision))).outputs
+    return span(out["total_low_gib"], out["total_high_gib"])
 
 
 def _without_card(given: dict[str, object]) -> dict[str, object]:

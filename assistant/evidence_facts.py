@@ -93,6 +93,8 @@ def _from_siblings(key: str, own: Measure, node: dict[str, JsonValue]) -> Measur
         return own
     if key.lower() in COUNTS:
         return Measure("count")
+    if key.lower().endswith(("_fraction", "_share")):
+        return own  # the unit beside it is the price's
     unit, currency, period = (node.get(name) for name in ("unit", "currency", "period"))
     if isinstance(unit, str) and (found := read_label(unit)) != NONE:
         return found

@@ -44,6 +44,7 @@ PART = re.compile(
     re.I,
 )
 SLICED = re.compile(r"切片|v-?gpu(?![a-z])|(?<![a-z])(?:gpu |vgpu )?slices?(?![a-z])|fractional", re.I)
+WHOLE = re.compile(r"整[卡张块]|(?<![a-z])(?:whole|full|entire) (?:card|gpu|one|t4|v100)", re.I)
 
 _Host = tuple[int | None, Decimal | None]  # cores, GiB of host memory
 
@@ -77,10 +78,11 @@ def sizes_said(question: str) -> tuple[MachineSize, ...]:
     One number of cards by itself is no size: it says how many are wanted.
     """
     text = normalise(question).lower()
+    whole = (MachineSize(cards=1),) if WHOLE.search(text) else ()
     if part := _part(text):
-        return (MachineSize(part=part),)
+        return (MachineSize(part=part), *whole)
     if SLICED.search(text):
-        return (MachineSize(part=Decimal(0)),)
+        return (MachineSize(part=Decimal(0)), *whole)
     hosts = _joined(list(dict.fromkeys(_hosts(text))))
     counts = list(dict.fromkeys(_counts(text)))
     if not hosts:

@@ -54,7 +54,9 @@ def stated_power(request: Request, book: Ledger) -> Finding | None:
     """
     text = read(request.question).text
     watts = [q for q in read(request.question).quantities if q.kind == "bare" and q.unit in WATTS and q.value > 0]
-    if len(watts) != 1 or not BILLED.search(text) or request.aspects & {"buy", "rent", "spec"}:
+    if len(watts) != 1 or not BILLED.search(text) or request.aspects & {"rent", "spec", "payback"}:
+        return None
+    if "buy" in request.aspects and not request.slots.workload.electricity_price:
         return None
     machines = 1 if IN_ALL.search(text) else request.slots.count or 1
     hours, timed = _hours(request, book)

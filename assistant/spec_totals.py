@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from assistant import render
-from assistant.calculator.calculation import number
+from assistant.calculator.calculation import Calculation, number
 from assistant.ledger import Ledger
 from assistant.understand import Request
 from knowledge.hardware import Gpu
@@ -110,8 +111,10 @@ def _of_order(group: Sequence[tuple[int, Named]], column: str, book: Ledger) -> 
 def _sum(
     parts: Sequence[tuple[int, Span]], unit: str, what: str, column: str, forms: Sequence[Gpu], book: Ledger
 ) -> _Sum:
-    ends = [[{"cards": count, "each": getattr(span, end)} for count, span in parts] for end in ("low", "high")]
-    results = [book.compute("card_total", parts=end, unit=unit) for end in (ends if ends[0] != ends[1] else ends[:1])]
+    ends: list[list[dict[str, Decimal | int]]] = [
+        [{"cards": count, "each": getattr(span, end)} for count, span in parts] for end in ("low", "high")
+    ]
+    results = [_total(end, unit, book) for end in (ends if ends[0] != ends[1] else ends[:1])]
     total = "–".join(number(result.value) for result in results)
     mark = "".join(dict.fromkeys(book.cite_gpu(form) for form in forms))
     return _Sum(what, _label(forms[0], column, book), f"{total} {unit}", "; ".join(r.formula for r in results), mark)
@@ -163,3 +166,10 @@ def _unit(gpu: Gpu, column: str) -> str:
 
 def _label(gpu: Gpu, column: str, book: Ledger) -> str:
     return next(book.say(*cell.label) for cell in gpu_cells(gpu) if cell.column == column)
+
+
+def _total(parts: Sequence[Mapping[str, Decimal | int]], unit: str, book: Ledger) -> Calculation:
+    """Memory of cards of one kind has a calculator of its own."""
+    if len(parts) == 1 and unit == "GB":
+        return book.compute("total_memory", cards=parts[0]["cards"], card_memory_gb=parts[0]["each"])
+    return book.compute("card_total", parts=parts, unit=unit)

@@ -68,3 +68,18 @@ def test_named_size_is_answered_from_its_own_row(question: str, intent: str, wor
 def test_slice_that_no_row_holds_is_not_priced_as_a_whole_card_without_saying_so() -> None:
     _, result = run("半张腾讯 A100 一小时多少钱", "price")
     assert "没有一张卡的 0.5 这种切片" in result.text, result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("T4 四分之一卡和整卡在腾讯云分别多少钱一小时", "price"),
+        ("Tencent: a quarter of a T4 versus a whole card, hourly price of each?", "price"),
+        ("腾讯云四分之一张 T4 和整卡 T4 跑 10 小时各多少钱", "cost"),
+    ],
+)
+def test_slice_and_whole_card_stand_beside_each_other(question: str, intent: str) -> None:
+    _, result = run(question, intent)
+    assert "3.39" in result.text
+    assert "8.68" in result.text
+    assert result.verified, result.text
