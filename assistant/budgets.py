@@ -28,6 +28,7 @@ PAYBACK = re.compile(WORDS["payback"], re.I)
 HOURS_ASKED = re.compile(r"(?:多少|几)个?(?:小时|钟头|卡时|机时)|how many (?:gpu[- ]|card[- ]|machine[- ])?hours", re.I)
 
 # "How long would 5,000 last": the same, in any unit.
+MOST_IN_DOLLARS = 6
 LASTING = re.compile(
     r"多久|多长时间|(?:多少|几)(?:天|个?(?:小时|钟头|卡时|机时|星期|礼拜|月)|周)|how long|how much (?:\w+[- ])?time|how many (?:\w+[- ])?(?:hours|days|weeks|months)",
     re.I,
@@ -131,7 +132,7 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
         headings = [book.say("云", "Cloud"), "GPU", per_hour(rates[0].currency, book),
                     book.say(f"1 张，{span(period, book)}（{unit}）", f"1 card, {span(period, book)} ({unit})"), book.say("预算内可租（张）", "Cards within budget")]  # fmt: skip
         body = render.table(headings, rows)
-        heads = heads[:1] if s.gpus and len(s.gpus) == 1 else []
+        heads = heads[:1] if s.gpus and len(s.gpus) == 1 else _within(rates, period, s.money, book)
     worked = working_hours.told(request, book)
     on = book.say("", "") if worked or s.hours_per_day else book.say("全天开机", ", always on")
     note = "" if s.count else book.say(f"按 1 张卡{on}计算。", f"Reckoned for 1 card{on}.")
@@ -141,8 +142,50 @@ def _cards_for(request: Request, rates: Sequence[Rate], period: Period, book: Le
         lead,
         intro + ("  \n" + "  \n".join(heads) if heads else ""),
         body,
+        *_in_dollars(request, rates, period, book),
         " ".join(x for x in (note, discount_note(request, rates[0], book), month_note([period], book)) if x),
     )
+
+
+def _within(rates: Sequence[Rate], period: Period, money: Decimal, book: Ledger) -> list[str]:
+    """Where no card was named: how far the money goes for one card, at each card's cheapest cloud."""
+    fitting = [rate for rate in rates if rate.price_per_gpu * period.hours <= money]
+    if not fitting:
+        least = min(rates, key=lambda rate: rate.price_per_gpu)
+        return [book.say(f"**这笔钱一张也租不满 {span(period, book)}**：最便宜的是{least.label} {least.gpu}{least.mark}",
+                         f"**The money rents none for {span(period, book)}**: the cheapest is {least.gpu} at {least.label} {least.mark}")]  # fmt: skip
+    cheapest = {
+        rate.gpu: rate for rate in sorted(fitting, key=lambda rate: -rate.price_per_gpu)
+    }  # the last of each card
+    best = max(cheapest.values(), key=lambda rate: rate.price_per_gpu)
+    return [book.say(f"**单卡租满 {span(period, book)}，预算内价位最高的是{best.label} {best.gpu}**{best.mark}",
+                     f"**For {span(period, book)} the dearest single card within it is the {best.gpu} at {best.label}** {best.mark}")]  # fmt: skip
+
+
+def _in_dollars(request: Request, rates: Sequence[Rate], period: Period, book: Ledger) -> list[str]:
+    """Beside the few cards priced in yuan the best that the money rents at dollar prices, at a rate that is said."""
+    s = request.slots
+    if s.gpus or s.providers or rates[0].currency != "CNY" or s.money is None:
+        return []
+    changed = convert(s.money, "CNY", "USD", request, book)
+    offers = [o for o in book.catalog.find_offers(currency="USD") if not o.is_slice and o.gpu_count == 1]
+    if changed is None:
+        return []
+    cheapest = {o.gpu: o for o in sorted(offers, key=lambda o: -o.price)}  # the last of each card is its cheapest
+    fitting = sorted((o for o in cheapest.values() if o.price * period.hours <= changed.value), key=lambda o: -o.price)
+    shown = fitting[:MOST_IN_DOLLARS]
+    if not shown:
+        return []
+    mark, rows = book.cite_offers(shown), []
+    for offer in shown:
+        out = book.compute("budget_cards", budget=changed.value, hours=period.hours, price_per_hour=offer.price, currency="USD").outputs  # fmt: skip
+        rows.append([render.name("provider", offer.provider, book.language), offer.gpu_form or offer.gpu, number(offer.price), f"{Decimal(out['cost_of_one']):,.2f}"])  # fmt: skip
+    head = book.say(
+        f"按美元报价，同样的钱能租到的，价位从高到低{mark}：",
+        f"At prices in dollars the same money rents these, dearest first {mark}:",
+    )
+    headings = [book.say("云", "Cloud"), "GPU", per_hour("USD", book), book.say(f"1 张，{span(period, book)}（美元）", f"1 card, {span(period, book)} (USD)")]  # fmt: skip
+    return [changed.line, head, render.table(headings, rows)]
 
 
 def _hours_for(request: Request, rates: Sequence[Rate], book: Ledger, lead: str) -> Finding:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+
 import pytest
 from test_answer import run
 
@@ -66,3 +69,20 @@ def test_money_for_time_is_hours_of_rent(question: str, turns: tuple[str, ...], 
 def test_money_for_cards_and_money_for_a_stated_time_keep_their_answers(question: str, intent: str, word: str) -> None:
     _, result = run(question, intent)
     assert word in result.text, result.text
+
+
+def test_month_of_yuan_without_a_card_leads_with_how_far_it_goes_and_shows_dollar_rents_at_a_stated_rate() -> None:
+    """10,000 yuan: a T4 at 8.68 yuan takes 6,336.40 for 730 hours, an A100 20,907.20; at 7.189 it is 1,391.01 dollars."""
+    _, result = run("预算每月 1 万，能长期租什么卡", "budget")
+    assert "预算内价位最高的是腾讯云 T4" in result.text
+    assert "**10,000 元 = 1,391.01 美元**" in result.text
+    dollars = result.text.split("按美元报价")[1]
+    costs = [Decimal(cost.replace(",", "")) for cost in re.findall(r"\| ([\d,]+\.\d\d) \|$", dollars, re.M)]
+    assert costs
+    assert max(costs) <= Decimal("1391.01")
+    assert result.verified
+
+
+def test_money_that_rents_nothing_for_the_time_says_so() -> None:
+    _, result = run("2000 块租一个月能租什么卡", "budget")
+    assert "一张也租不满" in result.text
