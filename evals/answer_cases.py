@@ -16,7 +16,7 @@ from evals.case_files import FOLDER, Case, read_cases
 from evals.phrases import PHRASES
 
 TASK_FILES = {
-    name: FOLDER / f"{name}.jsonl" for name in ("answers", "conversations", "hostile", "calculators", "parity")
+    name: FOLDER / f"{name}.jsonl" for name in ("answers", "conversations", "hostile", "calculators", "parity", "fresh")
 }
 GATE = FOLDER / "gate.txt"
 

@@ -37,6 +37,7 @@ class Task(StrEnum):
     HOSTILE = "hostile"
     CALCULATORS = "calculators"
     PARITY = "parity"
+    FRESH = "fresh"
     RETRIEVAL = "retrieval"
     INTENTS = "intents"
     PLANNING = "planning"

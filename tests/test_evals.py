@@ -29,7 +29,7 @@ from evals.suite import Choice, Task, _searches
 from evals.summary import percentile
 
 EVERY = [case for file in TASK_FILES.values() for case in read_answer_cases(file)]
-LEAST = {"answers": 80, "conversations": 30, "hostile": 40, "calculators": 30, "parity": 50}
+LEAST = {"answers": 80, "conversations": 30, "hostile": 40, "calculators": 30, "parity": 50, "fresh": 400}
 
 
 @pytest.mark.parametrize(
