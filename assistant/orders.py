@@ -79,6 +79,8 @@ def _adds(request: Request, found: Reading, lines: Sequence[_Line]) -> bool:
     gpus = [link for link in found.links if link.kind == "gpu"]
     if len({(line.gpu, line.provider) for line in lines}) < 2 or EITHER.search(found.text):
         return False
+    if "cheapest" in found.aspects and len({line.gpu for line in lines}) == 1:  # which of the clouds, not all of them
+        return False
     joined = all(JOINS.search(found.text[a.end : b.start]) for a, b in pairwise(gpus))
     own = all(line.time for line in lines) or bool(found.slots.items)
     if SUM.search(found.text):

@@ -141,8 +141,10 @@ def form_note(request: Request, offers: Sequence[Offer], book: Ledger) -> str:
     if not sizes or "A100" not in request.slots.gpus or all(o.gpu_form for o in offers if o.gpu == "A100"):
         return ""
     size = "/".join(sizes)
-    return book.say(f"价格表没有写明 A100 是 40 GB 还是 80 GB，所以无法确定哪一行是 {size} GB；下面是表里的 A100 价格。",
-                    f"The price table does not say whether an A100 has 40 or 80 GB, so no row can be called the {size} GB one; these are its A100 prices.")  # fmt: skip
+    by_size = {gpu.memory.high: gpu for gpu in book.catalog.gpus_of("A100") if gpu.memory}
+    mark = "".join(book.cite_gpu(gpu) for gpu in by_size.values())
+    return book.say(f"价格表没有写明 A100 是 40 GB 还是 80 GB{mark}，所以无法确定哪一行是 {size} GB；下面是表里的 A100 价格。",
+                    f"The price table does not say whether an A100 has 40 or 80 GB {mark}, so no row can be called the {size} GB one; these are its A100 prices.")  # fmt: skip
 
 
 def terms_note(unmet: Collection[str], book: Ledger, currency: str = "CNY") -> str:

@@ -26,9 +26,18 @@ ALTOGETHER = re.compile(
 COINS_AN_HOUR = re.compile(r"(?<=块)([一二三四五六七八九])([一二三四五六七八九])(?=[一每]个?(?:小时|钟头?|卡时))")
 
 
+# "the 40 or the 80gb one", 40 还是 80G 的: both are sizes.
+SIZES_APART = re.compile(
+    r"(?<![\d.a-z])(\d{1,3})(\s*(?:or|vs\.?|还是|或者?)\s*(?:the )?\d{1,3}\s*(gi?b?|gigs?)(?![a-z]))", re.I
+)
+
+
 def without_idioms(text: str) -> str:
     """The text with words that only look like a quantity in other words of the same meaning."""
-    return COINS_AN_HOUR.sub(lambda coins: "".join(str(DIGITS[digit]) for digit in coins.groups()), ALTOGETHER.sub("一起", text))
+    text = SIZES_APART.sub(lambda sizes: f"{sizes[1]}{sizes[3]}{sizes[2]}", text)
+    return COINS_AN_HOUR.sub(
+        lambda coins: "".join(str(DIGITS[digit]) for digit in coins.groups()), ALTOGETHER.sub("一起", text)
+    )
 
 
 def parse_quantities(text: str, *, names: Sequence[tuple[int, int]] = ()) -> list[Quantity]:

@@ -158,3 +158,26 @@ def test_euros_are_not_taken_for_yuan() -> None:
     _, result = run("用 500 欧元租 A100 能租几小时", "budget")
     assert result.status == "needs_detail"
     assert "欧元" in result.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "腾讯云的 A100 是 40 还是 80G 的，多少钱",
+        "A100 at Tencent: is it the 40 or the 80gb one, and how much?",
+        "cheapest A100 among volcengine / alibaba / tencent for a 100 hr job, total, the 40 or the 80gb?",
+    ],
+)
+def test_sizes_said_apart_are_sizes_and_the_table_is_said_to_state_none(question: str) -> None:
+    _, result = run(question, "cost" if "100 hr" in question else "price")
+    assert "28.64" in result.text
+    assert "40× A100" not in result.text
+    assert "40 张" not in result.text
+    assert ("没有写明" in result.text) or ("does not say" in result.text)
+    assert result.verified, result.text
+
+
+def test_cheapest_of_several_clouds_adds_nothing_up() -> None:
+    _, result = run("cheapest A100 among volcengine / alibaba / tencent for 100 hours in total", "cost")
+    assert "2,864.00 CNY" in result.text
+    assert "10,377.20" not in result.text
