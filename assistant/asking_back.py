@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from assistant import price_gaps, render
 from assistant.aspects import content_words
+from assistant.definitions import asks_what_it_is
 from assistant.evidence import Bilingual, Finding
 from assistant.ledger import Ledger
 from assistant.reading import Slots, read, without
@@ -88,16 +89,22 @@ JOBS = tuple((re.compile(words, re.I), back) for words, back in (
 
 def asked_about_nothing(request: Request, book: Ledger) -> Finding | None:
     """The question back where the message only asks, or only says a time or a number, and nothing before it said of what."""
-    return _of_a_job(request, book) or _bare_number(request, book) or _only_a_figure(request, book) or _only_asks(request, book)
+    if asks_what_it_is(request.question):  # "what is a GPU?" counts none
+        return None
+    return (
+        _of_a_job(request, book)
+        or _bare_number(request, book)
+        or _only_a_figure(request, book)
+        or _only_asks(request, book)
+    )
 
 
 def _of_a_job(request: Request, book: Ledger) -> Finding | None:
     """ "How much will it cost?" after "I want to rent a card to fine-tune my model": what the sum of that job needs."""
-    if not request.earlier or replace(request.slots, workload=Workload()) != Slots():
+    if not request.earlier or replace(request.slots, workload=Workload(), count=None) != Slots():
         return None
     earlier, words = normalise(request.earlier), AROUND.sub("", AROUND.sub("", normalise(request.question)))
-    named = replace(read(request.earlier).slots, workload=Workload()) != Slots()
-    if named or not any(asks.fullmatch(words) for asks, _ in BARE):
+    if not any(asks.fullmatch(words) for asks, _ in BARE):
         return None
     return next((book.finding("needs_detail", back[book.language]) for job, back in JOBS if job.search(earlier)), None)
 

@@ -12,7 +12,7 @@ from assistant.spec_words import GPU_SPEC, MODEL_SPEC
 
 # aspect -> words of both languages, as regular expressions over normalised lower-case text
 WORDS: dict[str, str] = {
-    "cheapest": r"最便宜|最低|最省|最实惠|最划算|最经济|更便宜|更省|更经济|更划算|便宜点|哪家便宜|哪个便宜|谁便宜|性价比|cheap(?:est|er)?|\blowest|least expensive|best (?:price|deal|value)|economical",
+    "cheapest": r"最便宜|有(?:没有)?[^,，。;；?？]{0,6}比[这它那][^,，。;；?？]{0,4}便宜|最低|最省|最实惠|最划算|最经济|更便宜|更省|更经济|更划算|便宜点|哪家便宜|哪个便宜|谁便宜|性价比|cheap(?:est|er)?|\blowest|least expensive|best (?:price|deal|value)|economical",
     "dearest": r"最贵|最高|更贵|哪家贵|哪个贵|谁贵|most expensive|dearest|priciest|highest",
     "order": r"排一?下|排序|排个|排名|从.{1,4}到.{1,4}|由低到高|由高到低|从低到高|sort|rank|order(?:ed)? by|cheapest first|low(?:est)? to high",
     "difference": r"贵多少|便宜多少|差多少|相差|差价|差距|贵几|便宜几|省多少|高多少|低多少|多花|少花|多付|比.{1,16}(?:贵|便宜|高|低|省)|difference|how much (?:more|less|cheaper|dearer)|(?:cheaper|dearer|more expensive|less) .{0,40}than|gap|save",

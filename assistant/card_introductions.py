@@ -17,6 +17,7 @@ from assistant.ledger import Ledger
 from assistant.reading import Slots
 from assistant.specs import value
 from assistant.understand import Request
+from knowledge.card_forms import Marks, matching
 from knowledge.hardware import Gpu
 from knowledge.hardware_cells import gpu_cells
 from knowledge.index import Index
@@ -36,8 +37,28 @@ ASKS = tuple(re.compile(words, re.I) for words in (
     rf"\W*(?:what|which) (?:kind|sort|type|class) of (?:an? )?{CARD_EN} (?:is|are) (?P<term>.+?)\W*",
     rf"\W*what(?:'s| is| are) (?P<term>.+?) {CARD_EN}\W*",
 ))  # fmt: skip
+SEVERAL = tuple(re.compile(words, re.I) for words in (
+    r"(?P<term>.+?)\s*(?:分别|各自|各|都|到底|究竟)*是\s*(?:什么|啥)(?:东西|来着|[啊呀呢])?\W*",
+    r"what(?:'s| are| is) (?P<term>.+?)\W*",
+))  # fmt: skip
+OPINION = re.compile(
+    r"(?P<term>.+?)\s*(?:这[张款个块]?卡?)?(?:到底|究竟)?(?:怎么样|咋样|好不好|好用吗|好用不|行不行)[啊呀呢]?\W*|"
+    r"(?:how(?:'s| is| good is)|is|are) (?P<term_en>.+?)(?: any good| (?:a )?(?:good|decent)(?: (?:card|gpu))?)?\W*",
+    re.I,
+)
+USE = re.compile(
+    r"(?P<term>.+?)\s*(?:这[张款个块]?卡?)?(?:主要|一般|最|比较)?(?:适合|能|可以|用来|拿来|有|是(?=(?:用来|拿来)?[做干]))(?:用来|拿来)?(?:(?:做|干|跑)?(?:什么|啥|哪些|哪种)(?:用途?|事情?|任务|场景|活)?|干嘛|做甚么)(?:用?的|用)?[啊呀呢]?\W*|"
+    r"what(?:'s| is| are) (?P<term_en>.+?) (?:(?:mostly |mainly |best )?(?:good|used|suited|meant|made|best|suitable) for)\W*|what (?:can|do|should) (?:i|you|one|people) (?:do with|use) (?P<term_do>.+?)(?: for)?\W*",
+    re.I,
+)
+# The next card after one that was told of: "那 A100 呢", "and the A100?".
+WHAT_ABOUT = re.compile(
+    r"(?:那么?|还有|再说)?\s*(?P<term>.+?)\s*呢\W*|(?:and|what about|how about)\s+(?P<term_en>.+?)\W*", re.I
+)
+BETWEEN = re.compile(r"\s*(?:和|与|跟|、|,|，|/|(?<![a-z])and(?![a-z]))\s*", re.I)
 AROUND = re.compile(
-    r"^(?:(?:an?|the|this|nvidia)\s+|英伟达的?\s*|这[张款个块]?\s*)|\s*(?:显?卡|gpus?|cards?|这[张款个块]?卡?)$", re.I
+    r"^(?:(?:an?|the|this|nvidia)\s+|英伟达的?\s*|这[张款个块]?\s*)|\s*(?:显?卡|gpus?|cards?|这[张款个块]?卡?|分别|各自?|都|\d{2,3}\s*g(?:i?b)?(?:版本?|的)?)$",
+    re.I,
 )
 
 
@@ -50,10 +71,15 @@ def introduced(request: Request, book: Ledger, index: Index) -> Finding | None:
     heads = [_head(key, forms[key], book) for key in keys]
     many = [form for key in keys for form in forms[key]]
     table = _table(many, book) if len(many) > 1 else ""
-    dense = book.say(
-        "TFLOPS 和 TOPS 都是稠密值。", "TFLOPS and TOPS are dense."
+    dense = book.say("TFLOPS 和 TOPS 都是稠密值。", "TFLOPS and TOPS are dense.")
+    uses = _uses(request, keys, book, index)
+    row = ["  \n".join(heads), table, dense]
+    if not USE.fullmatch(normalise(request.question).strip()):
+        return book.finding("answered", *row, *uses)
+    unknown = book.say(
+        "文章没有说它适合做什么；上面是规格。", "The articles do not say what it is for; above is what its row says."
     )
-    return book.finding("answered", "  \n".join(heads), table, dense, *_uses(request, keys, book, index))
+    return book.finding("answered", *uses, *row, "" if uses else unknown)
 
 
 def _asked(request: Request) -> tuple[str, ...]:
@@ -62,25 +88,46 @@ def _asked(request: Request) -> tuple[str, ...]:
     alone = replace(s, gpus=(), forms=(), memory_gb=(), unknown=(), items=(), about=(), count=None)
     if not s.gpus or s.unknown or alone != Slots() or request.said.gpus != s.gpus or len(s.gpus) > MOST_CARDS:
         return ()
-    text = normalise(request.question).strip()
-    terms = [match["term"] for form in ASKS if (match := form.fullmatch(text))]
-    named = defined_names(text) or next((names for term in terms if (names := _all_names(term))), ())
-    return tuple(item.key for item in named) if named and all(item.kind == "gpu" for item in named) else ()
+    if (again := WHAT_ABOUT.fullmatch(normalise(request.question).strip())) and _introduces(request.earlier):
+        named = _all_names(again["term"] or again["term_en"])
+    else:
+        named = _introduces(request.question)
+    return tuple(item.key for item in named)
+
+
+def _introduces(question: str) -> tuple[Link, ...]:
+    """The cards that a question wants to be told of; empty for any other question."""
+    text = normalise(question).strip()
+    terms = [match["term"] for form in (*ASKS, *SEVERAL) if (match := form.fullmatch(text))]
+    asked = [defined_names(text), *(_all_names(term) for term in terms)]
+    for form in (OPINION, USE):  # of several cards these ask which is the better, and for what
+        terms = [term for match in [form.fullmatch(text)] if match for term in match.groupdict().values() if term]
+        asked += [found for term in terms if len(found := _all_names(term)) == 1]
+    named: tuple[Link, ...] = next((names for names in asked if names), ())
+    return named if all(item.kind == "gpu" for item in named) else ()
 
 
 def _all_names(term: str) -> tuple[Link, ...]:
-    """The names that make up all of a term."""
-    words = term.strip()
+    """The names that make up all of a term: "the T4", "H100 和 A100 分别"; empty where anything else is in it."""
+    found = [(words, link(words)) for words in (_bare(part) for part in BETWEEN.split(term)) if words]
+    whole = all(len(names) == 1 and names[0].end - names[0].start == len(words) for words, names in found)
+    return tuple(names[0] for _, names in found) if whole else ()
+
+
+def _bare(words: str) -> str:
+    """The words without articles and "this card" around them."""
     while (bare := AROUND.sub("", words).strip()) != words:
         words = bare
-    found = link(words)
-    return tuple(found) if len(found) == 1 and found[0].end - found[0].start == len(words) else ()
+    return words
 
 
 def _forms(key: str, request: Request, book: Ledger) -> tuple[Gpu, ...]:
     """The forms that the question names, else those that are sold as they were made."""
     named = [gpu for name in request.slots.forms if (gpu := book.catalog.gpu(name)) and key in gpu.families]
     every = [gpu for gpu in book.catalog.gpus_of(key) if gpu.family == key] or list(book.catalog.gpus_of(key))
+    sizes = request.slots.memory_gb
+    sized = matching(key, Marks(sizes=sizes)) if sizes else ()
+    every = [gpu for gpu in every if gpu.name in sized] or every
     stock = [gpu for gpu in every if not gpu.variant]
     return tuple(named or stock or every)
 
@@ -118,7 +165,9 @@ def _table(forms: Sequence[Gpu], book: Ledger) -> str:
 def _uses(request: Request, keys: Sequence[str], book: Ledger, index: Index) -> list[str]:
     """The passage that says what the first of the cards is for, where the articles say it."""
     name = render.name("gpu", keys[0], book.language)
-    asked = book.say(f"{name} 适合做什么用，什么场景选 {name}", f"what is the {name} good for, when to choose an {name}")
+    asked = book.say(
+        f"{name} 适合做什么用，什么场景选 {name}", f"what is the {name} good for, when to choose an {name}"
+    )
     hits = index.search(asked, language=request.language, limit=MOST_HITS)
     for hit in hits:
         passage = hit.passage

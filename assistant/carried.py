@@ -50,7 +50,9 @@ def inherit(old: Slots, now: Reading) -> Slots:
     added = _added(old, now)
     if now.count_delta and not added:
         count = max((count or 1) + now.count_delta, 1)
-    if (new.gpus and new.gpus != old.gpus) or new.providers:  # another card or cloud is not what the user's own price was for
+    if (
+        new.gpus and new.gpus != old.gpus
+    ) or new.providers:  # another card or cloud is not what the user's own price was for
         kept["price_per_hour"] = new.price_per_hour
     if now.all_clouds or (now.aspects & {"cheapest", "dearest"} and not new.providers):
         kept["providers"] = ()  # "anything cheaper?" looks beyond the cloud talked about

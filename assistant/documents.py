@@ -16,7 +16,7 @@ from assistant.evidence import Citation, Finding, Language, Status
 from assistant.kind_words import asks_for_secrets
 from assistant.ledger import Ledger
 from assistant.llm import estimated_tokens
-from assistant.passage_questions import asks_of_stock, evades
+from assistant.passage_questions import asks_of_stock, below_rated, evades
 from assistant.pointing_words import points
 from assistant.sentence_form import without_steering
 from assistant.sentences import split_sentences
@@ -94,6 +94,12 @@ def mistaken_for_chat(request: Request, book: Ledger, index: Index) -> Finding |
 def _search(request: Request, index: Index) -> tuple[list[Hit], bool]:
     """The hits about what the question names, best first, and whether the first surely answers."""
     first = defined_first(request.question)  # what it then asks of a card the passage about the term tells
+    if below_rated(request.question):
+        first = render.say(
+            request.language,
+            "训练为什么达不到标称算力，MFU 一般多少",
+            "why does training not reach the rated TFLOPS, usual MFU",
+        )
     hits = index.search(first or request.search_text, language=request.language, limit=8)
     # Which card or cloud is in stock no passage says of any: the one that says so is about all of them.
     subjects = [] if first or asks_of_stock(request.question) else _subjects(request)

@@ -49,7 +49,17 @@ OFTEN = r"(?:天天|每天|每日|经常|常年|老是|总是|频繁|不停|一�
 TRAINS = r"(?:微调|训练|调模型|炼丹|做?实验|(?<![a-z])(?:fine-?tun\w*|train\w*|experiment\w*)(?![a-z]))"
 SERVES_OTHERS = r"(?:推理|线上服务|对外|上线|部署|提供服务|(?<![a-z])(?:serv(?:e|es|ing|ice)|inference|host(?:ing)?|deploy\w*|production|public api|customers?)(?![a-z]))"
 PLACING = r"(?:怎么(?:安排|分|放|配|选|弄|搞|部署)|如何(?:安排|分配|部署|选)|放在?哪|各放|分别|买还是租|该买|(?<![a-z])(?:where|split|arrange\w*|set ?(?:it|this|things)? ?up|what (?:setup|arrangement)|own or rent|buy or rent|on what|place)(?![a-z]))"
-BOTH_KINDS = tuple(re.compile(words, re.I) for words in (rf"{OFTEN}[^。?？;；]{{0,30}}{TRAINS}|{TRAINS}[^。?？;；,，]{{0,20}}{OFTEN}", SERVES_OTHERS, PLACING))
+BOTH_KINDS = tuple(
+    re.compile(words, re.I)
+    for words in (rf"{OFTEN}[^。?？;；]{{0,30}}{TRAINS}|{TRAINS}[^。?？;；,，]{{0,20}}{OFTEN}", SERVES_OTHERS, PLACING)
+)
+# Less than the printed rate: "训练只跑出标称算力的四成", "only 40% of the advertised TFLOPS, is it broken?".
+BELOW_RATED = tuple(re.compile(words, re.I) for words in (
+    r"算力|(?<![a-z])(?:[tp]?flops?|mfu|peak|rated (?:speed|performance))(?![a-z])",
+    r"\d ?%|百分之|[一二三四五六七八九]成|一半|[达跑]不[到满]|(?<![a-z])(?:percent|half|third|fraction|nowhere near|far (?:below|from)|well below)(?![a-z])",
+    r"为什么|为啥|为何|正常|坏了?|故障|虚标|被?[坑骗]|(?<![a-z])(?:why|normal|broken|faulty|defective|scam\w*|ripped off|wrong with|lie[ds]?|lying|fake)(?![a-z])",
+    r"训练|微调|跑|实测|利用率|(?<![a-z])(?:train\w*|fine-?tun\w*|runs?|running|job|measured?|utili[sz]ation)(?![a-z])",
+))  # fmt: skip
 TERM = r"(?:hbm\d?e?|gddr\d?x?|nvlink|pci-?e|sxm\d?|fp16|bf16|fp8|tf32|int8|int4|稠密|稀疏|dense|sparse)"
 TERMS_APART = re.compile(rf"(?<![a-z]){TERM}\s*(?:算力|值|显存|memory|tflops)?\s*(?:和|与|跟|、|/|,|vs\.?|versus|and|or|compared (?:to|with))\s*{TERM}(?![a-z])", re.I)  # fmt: skip
 EXPLAIN = re.compile(r"区别|差别|不同|差在哪|解释|说人话|啥意思|什么意思|(?<![a-z])(?:eli5|explain\w*|difference|plain (?:words|english)|differ)(?![a-z])", re.I)  # fmt: skip
@@ -69,6 +79,7 @@ def for_documents(question: str, slots: Slots) -> bool:
         bool(CHINA_MODELS & set(slots.gpus)) and SHIPPED.search(text) is not None and not slots.money,
         speaks_of_active_parameters(question, slots),
         terms_told_apart(question),
+        below_rated(question) and not sums,
         trains_and_serves(question) and not (slots.gpus or slots.models or slots.parameters_b or slots.money),
     )
     return any(looks)
@@ -89,6 +100,12 @@ def speaks_of_active_parameters(question: str, slots: Slots) -> bool:
     text = normalise(question)
     told = ACTIVE.search(text) is not None and (EXPERTS.search(text) is not None or not slots.gpus)
     return told and not slots.models and TOTAL.search(text) is None and len(set(slots.parameters_b)) <= 1
+
+
+def below_rated(question: str) -> bool:
+    """ "Only 40% of the printed TFLOPS, is the card broken?": what is normal, whatever card is named beside it."""
+    text = normalise(question)
+    return all(words.search(text) for words in BELOW_RATED)
 
 
 def trains_and_serves(question: str) -> bool:

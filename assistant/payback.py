@@ -14,7 +14,7 @@ from assistant import owning, render
 from assistant.calculator.calculation import money, number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
-from assistant.quantity import Quantity
+from assistant.quantity import Kind, Quantity, currency_named
 from assistant.reading import Reading, read
 from assistant.rental_terms import rates_for
 from assistant.understand import Request
@@ -91,16 +91,19 @@ def _stated(request: Request) -> _Own | None:
             own, monthly = own or q, per_month
         elif per_hour:
             rent = rent or q
-    earlier = request.slots.purchase_price
-    if purchase is None and earlier:  # the price was said in an earlier turn
-        purchase = Quantity("money", earlier, "", "", 0, 0, currency=request.slots.purchase_currency)  # type: ignore[arg-type]
-    if rent is None and request.slots.price_per_hour:  # and so may the rent
-        rent = Quantity("money_per_hour", request.slots.price_per_hour, "", "", 0, 0, currency=request.slots.price_currency)  # type: ignore[arg-type]
+    s = request.slots
+    purchase = purchase or _earlier("money", s.purchase_price, s.purchase_currency)
+    rent = rent or _earlier("money_per_hour", s.price_per_hour, s.price_currency)
     currencies = {q.currency for q in (purchase, rent, own) if q and q.currency}
     if purchase is None or len(currencies) > 1:
         return None
     currency = next(iter(currencies), None) or "CNY"
     return _Own(purchase.value, rent.value if rent else None, own.value if own else Decimal(0), monthly, currency)
+
+
+def _earlier(kind: Kind, value: Decimal | None, currency: str | None) -> Quantity | None:
+    """An amount that was said in an earlier turn."""
+    return Quantity(kind, value, "", "", 0, 0, currency=currency_named(currency or "")) if value else None
 
 
 def _per(q: Quantity, found: Reading) -> tuple[bool, bool]:

@@ -20,7 +20,7 @@ ORDINALS = tuple((at, re.compile(words, re.I)) for at, words in (
     (-1, r"最后[一那]?[个家款张种]|\bthe last (?:one|card|gpu|cloud|option)\b"),
 ))  # fmt: skip
 SEVERAL = re.compile(
-    r"(?:这|那|上面|以上|刚才)?的?(?:[这那][两俩二三几]|[两俩二三])[个款张家种](?!月|小时|星期)|[这那]些|它们|两者|三者|"
+    r"(?:这|那|上面|以上|刚才)?的?(?:[这那][两俩二三几]|[两俩二三])[个款张家种](?!月|小时|星期)|[这那]俩|[这那]些|它们|两者|三者|"
     r"\b(?:both|these|those|they|the (?:two|three)|all (?:two|three))\b(?! (?:months|weeks|days|hours|years))",
     re.I,
 )
@@ -30,10 +30,16 @@ ONE = re.compile(
     re.I,
 )
 VERSUS = re.compile(
-    r"[和跟与同].{0,16}比|对比|比较?一下|相比|比[它他她这那](?:[个家款张种]|便宜|贵)?|比.{1,10}(?:便宜|贵|省|低|高)|\b(?:compared?|versus|vs\.?|against)\b|\b(?:cheaper|dearer|pricier|costlier|more expensive|less expensive|more|less) than\b|\bthan (?:it|this|that|the (?:other|first|last)(?: one)?)\b",
+    r"[和跟与同].{0,16}比|对比|比较?一下|相比|比[它他她这那](?:[个家款张种]|便宜|贵)?|(?<![价占对环同])比(?![较例特如最]).{1,10}(?:便宜|贵|省|低|高)|\b(?:compared?|versus|vs\.?|against)\b|\b(?:cheaper|dearer|pricier|costlier|more expensive|less expensive) than\b|\b(?<!no )(?:more|less) than\b(?! [\d$¥€£]| (?:an?|one|two|half)\b)|\bthan (?:it|this|that|the (?:other|first|last)(?: one)?)\b",
     re.I,
 )
 # How much dearer, which takes two: said of one that is new, the other is the one talked about.
+# A second cloud asked for in the same breath: "the bill for a week, and same thing on Tencent?"
+ALSO_AT = re.compile(
+    r"\w[^\n]{6,}[,.;，。；]\s*(?:and |then )?(?:also )?(?:the )?same (?:thing|setup|job|order|again)?\s*(?:on|at|with|in|from)(?![a-z])|"
+    r"\w[^\n]{4,}[,，。;；]\s*(?:然后|再|还有|另外)?\s*(?:同样的?(?:东西|配置|机器|单子)?[^,，。;；]{0,4}(?:在|换到?|放到?|上)|[^,，。;；]{1,6}(?:那边|上)?(?:也|同样)(?:算|报|来))",
+    re.I,
+)
 DEARER = re.compile(
     r"[贵便]宜?(?:多少|几|百分)|[高低]多少|差(?:多少|几|价)|百分之几|(?<![a-z])how much (?:more|less|dearer|cheaper)|(?:dearer|cheaper|more expensive) (?:by|in)|what(?:'s| is) the difference|in percent|百分之多少|几个百分点|(?:what|how many) (?:percent|per cent|%)|by what percent|percentage",
     re.I,

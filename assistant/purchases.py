@@ -48,8 +48,19 @@ def buy(request: Request, book: Ledger) -> Finding:
         "这些是 2023 年讲义里的参考价，日期未注明，只是单卡，不含服务器。",
         "These are reference prices of a 2023 handout, undated, for the card alone without a server.",
     )
-    return book.finding(
-        "answered", "  \n".join(heads), body, _gaps(request, purchases, book), note, *_in_dollars(request, book)
+    parts = ("  \n".join(heads), body, _gaps(request, purchases, book), note)
+    return book.finding("answered", _market_gap(request, book), *parts, *_in_dollars(request, book))
+
+
+def _market_gap(request: Request, book: Ledger) -> str:
+    """That the price of the market that the words ask for is not on file; "" where it is, or none is asked for."""
+    markets, gpus = markets_asked(request.question), request.slots.gpus
+    if not markets or not gpus or any(p.market in markets for p in book.catalog.find_purchases(gpus, currency="USD")):
+        return ""
+    names = render.joined((render.name("gpu", gpu, book.language) for gpu in gpus), book.language)
+    zh, en = ("发售价", "launch price") if "launch-price" in markets else ("零售挂牌价", "shop listing")
+    return book.say(
+        f"没有 {names} 的{zh}，下面是别的价格。", f"No {en} of the {names} is on file; these are other prices."
     )
 
 

@@ -21,7 +21,7 @@ Rule = Callable[[Quantity, Parts, Quantity], Quantity | None]
 
 def joined(parts: Parts) -> Parts:
     """The parts with every rule applied in turn."""
-    for rule in (_per_hour, _per_day, _per_week, _in_days):
+    for rule in (_coins, _per_hour, _per_day, _per_week, _in_days):
         parts = _join(parts, rule)
     parts = _fix_months(parts)  # before days are added to months: 一个月零5天，按30天算 is 35 days
     for rule in (_compound, _days_beside, _range):
@@ -70,6 +70,14 @@ def _loose(gap: Parts) -> bool:
         and plain
         and all(not part.text.isascii() or part.text in LINKS for part in words if part.role == "word")
     )
+
+
+def _coins(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
+    """2块 + 8毛, before an hour is joined to the coins alone: 一块六毛五一小时."""
+    yuan = left.kind == right.kind == "money" and left.unit == right.unit == "CNY" and left.high is right.high is None
+    if not yuan or gap or right.delta or not 0 < right.value < 1:
+        return None
+    return _united(left, right, base=left, value=left.value + right.value)
 
 
 def _per_hour(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
@@ -221,11 +229,9 @@ def _fix_months(parts: Parts) -> Parts:
 
 
 def _compound(left: Quantity, gap: Parts, right: Quantity) -> Quantity | None:
-    """1 小时 + 42 分, 3天 + 6小时, 一年 + 零三个月, 2块 + 8毛; the nights of 三天三夜 add nothing."""
+    """1 小时 + 42 分, 3天 + 6小时, 一年 + 零三个月; the nights of 三天三夜 add nothing."""
     if not all(_adds(part) for part in gap) or left.high is not None or right.high is not None or right.delta:
         return None
-    if left.kind == right.kind == "money" and left.unit == right.unit == "CNY" and right.value < 1 and not gap:
-        return _united(left, right, base=left, value=left.value + right.value)
     if (
         not left.kind == right.kind == "duration"
         or (right.unit == "hour" and _clock(right))

@@ -219,7 +219,8 @@ class Reader:
         if kind not in ("gpu", "unknown"):
             return number.low == int(number.low) and number.low <= MOST_OTHERS
         if number.low == int(number.low):
-            return number.low <= MOST_OTHERS or (number.scale < MOST_OTHERS and not flags.currency)
+            plural = number.style != "chinese" and re.search("[^']s$", name.text) is not None  # "ten million A100s"
+            return plural or number.low <= MOST_OTHERS or (number.scale < MOST_OTHERS and not flags.currency)
         halved = number.style == "arabic" or re.fullmatch(r"(?:half an?|a half)\s*", self._written(first)) is not None
         return halved and number.low < 1 and not flags.currency and not name.text.endswith("'s")
 

@@ -132,7 +132,9 @@ def read(text: str) -> Reading:
     quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in link(text)]))
     said = read_workload(text, quantities, [(item.start, item.end) for item in link(text)])
     quantities = quantities or _only_number(text)
-    ordered = deal.with_standby(text, deal.with_budget(text, _stated(text, without_rates(text, said.beside(quantities)))))
+    ordered = deal.with_standby(
+        text, deal.with_budget(text, _stated(text, without_rates(text, said.beside(quantities))))
+    )
     own = deal.stated_deal(text, ordered)
     slots, delta = _slots(links, [q for q in ordered if q not in (own.price, own.rent)])
     if own.price:

@@ -12,7 +12,18 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from assistant.definitions import asks_what_it_is
-from assistant.pointing_words import CHOOSING, CLOUD_CHOSEN, DEARER, ONE, ORDINALS, RETURN, SEVERAL, VERSUS, points
+from assistant.pointing_words import (
+    ALSO_AT,
+    CHOOSING,
+    CLOUD_CHOSEN,
+    DEARER,
+    ONE,
+    ORDINALS,
+    RETURN,
+    SEVERAL,
+    VERSUS,
+    points,
+)
 from assistant.reading import Reading, Slots
 
 UNRELATED = frozenset({"smalltalk", "off_topic", "manipulation", "forecast"})
@@ -83,7 +94,9 @@ def pointed(now: Reading, before: Earlier | None, history: Sequence[Earlier]) ->
     for at, words in ORDINALS:
         if words.search(now.text) and (chosen := _ordinal(at, before, history)):
             return replace(now, slots=_naming(now.slots, chosen))
-    if (VERSUS.search(now.text) or DEARER.search(now.text)) and (both := _beside(now.slots, before.slots)):
+    if any(words.search(now.text) for words in (VERSUS, DEARER, ALSO_AT)) and (
+        both := _beside(now.slots, before.slots)
+    ):
         return replace(now, slots=_naming(now.slots, both))
     chooses = bool(SEVERAL.search(now.text) or CHOOSING.search(now.text)) and not _named(now.slots)
     if chooses and (several := _chosen_among(now, before, history)):
@@ -97,7 +110,7 @@ def pointed(now: Reading, before: Earlier | None, history: Sequence[Earlier]) ->
 def _counted_of_them(now: Reading, before: Earlier) -> Reading:
     """ "Would two of them do?": so many of the one card that was talked about."""
     found, s = OF_THEM.search(now.text), now.slots
-    if found is None or len(before.slots.gpus) != 1 or s.gpus or s.count or s.instances:
+    if found is None or len(before.slots.gpus) != 1 or s.gpus or s.count or s.instances or now.count_delta:
         return now
     said = found["count"].lower()
     return replace(now, slots=replace(s, count=WORDED.get(said) or int(said)))

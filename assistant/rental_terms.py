@@ -22,6 +22,7 @@ from assistant.working_hours import working_time
 from knowledge.catalog import Offer
 
 BILLED = re.compile(r"(?:按|以)(?:小时|时)|按钟点", re.I)  # how it is billed, beside a time for which it is rented
+MOST_CARDS = 1_000_000  # of one sum; the calculators take no more
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,9 @@ def stop(request: Request, book: Ledger, *, need_gpu: bool = True) -> Finding | 
             f"“{request.bad_quantity}” cannot be used: time, number of cards and money must be positive, and cards whole (no such slice is priced). Please give another value."))  # fmt: skip
     if refusal := price_gaps.refuse_unknown(request, book):
         return refusal
+    if (s.count or 0) > MOST_CARDS:
+        return book.finding("needs_detail", book.say(
+            "没有哪家云租得出这么多卡，这个数也就不算了。实际要几张？", "No cloud has that many cards to rent, so no sum is made of it. How many do you really need?"))  # fmt: skip
     if need_gpu and not (s.gpus or s.providers or s.workloads):
         return price_gaps.ask_which(book)
     return None

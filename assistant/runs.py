@@ -12,12 +12,11 @@ from decimal import Decimal
 from assistant import render
 from assistant.evidence import Finding, Status
 from assistant.ledger import Ledger
+from assistant.run_rates import asks_rate, per_row, run_label, single_rows
 from assistant.tools import ToolError
 from assistant.understand import Request
 from knowledge.catalog import TrainingRun
-from knowledge.names import normalise
 
-MOST_SINGLE_ROWS = 9  # so few rows mean "per row", no data set
 MOST_PAIRS = 4
 MOST_ESTIMATES = 3
 FASTEST = re.compile(r"最快|最短|(?:耗时|用时|时间)最少|fastest|quickest|shortest|least time")
@@ -34,12 +33,6 @@ IS_OK = re.compile(
 )
 MONEY = re.compile(
     r"价|钱|元|块钱|多少块|几块|费用|成本|花费|收费|预算|贵|便宜|price|\bcosts?\b|\bpay|charg|cheap|expensive|money|budget|\bfees?\b"
-)
-# Rows in a time, not the time of rows: "一小时能过多少条", "how many rows an hour".
-ROWS_IN_TIME = re.compile(
-    r"(?:每|一|1)\s*个?(?:小时|钟头)[^,，。?？]{0,10}(?:几|多少)\s*(?:万|千)?[条行]|(?:多少|几)\s*[万千]?[条行]\s*/?\s*(?:每)?小时|"
-    r"(?<![a-z])(?:rows?|samples?|examples?|records?) (?:\w+ ){0,8}?(?:per|an|a|each|every|in an|in one|in 1) hour|hourly (?:rows?|throughput)|(?:per|an|each|in one|in an) hour[^.?]{0,30}(?:rows?|samples?|examples?|records?)(?![a-z])",
-    re.I,
 )
 SPENDING = re.compile(r"(?<!少)(?<!多)花多少")  # 花多少 alone; of two runs it means time
 TIME_SPENT = re.compile(r"花(?:费)?多少个?(?:时间|小时|分钟)|how much (?:more |less |extra )?time[^,;.?]*")
@@ -66,10 +59,10 @@ def training_time(request: Request, book: Ledger) -> Finding:
         return _estimates(request, sorted(wanted - known)[-MOST_ESTIMATES:], book)
     runs = book.catalog.find_runs(_models(request), wanted, s.methods)
     mark = book.cite_runs(runs)
-    per_row = _asks_rate(request)
+    by_row = asks_rate(request)
     parts = [_times(runs, book, mark)] if len(runs) == 1 else _compared(request, runs, book, mark)
-    if per_row or len(runs) == 1:
-        parts.insert(0 if per_row else len(parts), _per_row(runs, book, mark if per_row else ""))
+    if by_row or len(runs) == 1:
+        parts.insert(0 if by_row else len(parts), per_row(runs, book, mark if by_row else ""))
     status: Status = "answered"
     if s.price_per_hour:
         parts.insert(0, _costs(runs, s.price_per_hour, s.price_currency or "CNY", book, mark))
@@ -119,8 +112,8 @@ def _card_is_enough(request: Request, runs: Sequence[TrainingRun], book: Ledger,
     run, names = max(runs, key=lambda r: r.rows), render.joined(_other_cards(request, book), book.language)
     small = min(runs, key=lambda r: r.rows)
     return book.say(
-        f"**够，RTX 4090 就能做，不必为此租 {names}**：{_label(small, book)} 在 RTX 4090 上实测 {small.duration}，{run.rows:,} 条 {run.duration}{mark}。没有 {names} 上的训练时长，快多少无从比较。",
-        f"**Yes, the RTX 4090 is enough; there is no need to rent {names} for it**: {_label(small, book)} took {small.duration} on an RTX 4090, {run.rows:,} rows {run.duration} {mark}. No training time is known for {names}, so how much faster it would be cannot be told.")  # fmt: skip
+        f"**够，RTX 4090 就能做，不必为此租 {names}**：{run_label(small, book)} 在 RTX 4090 上实测 {small.duration}，{run.rows:,} 条 {run.duration}{mark}。没有 {names} 上的训练时长，快多少无从比较。",
+        f"**Yes, the RTX 4090 is enough; there is no need to rent {names} for it**: {run_label(small, book)} took {small.duration} on an RTX 4090, {run.rows:,} rows {run.duration} {mark}. No training time is known for {names}, so how much faster it would be cannot be told.")  # fmt: skip
 
 
 def _models(request: Request) -> tuple[str, ...]:
@@ -130,20 +123,9 @@ def _models(request: Request) -> tuple[str, ...]:
     return () if family and (_superlatives(request) or ALL_RUNS.search(request.question.lower())) else models
 
 
-def _asks_rate(request: Request) -> bool:
-    """Whether seconds per row or rows per hour are asked for, not the time of a whole run."""
-    asks = "per_row" in request.aspects or ROWS_IN_TIME.search(normalise(request.question)) is not None
-    return asks or bool(_single_rows(request))
-
-
-def _single_rows(request: Request) -> set[int]:
-    """ "One row", "per row": a unit of speed, not the size of a data set."""
-    return {r for r in request.slots.rows if r <= MOST_SINGLE_ROWS}
-
-
 def _rows(request: Request, known: set[int]) -> set[int]:
     """Row counts asked for; "the large data set" is the larger of the two measured."""
-    sizes = set(request.slots.rows) - _single_rows(request)
+    sizes = set(request.slots.rows) - single_rows(request)
     bare = {k for k in known if re.search(rf"(?<![\d.]){k}(?![\d.]?\d)", request.question.replace(",", ""))}
     if request.aspects & {"ratio", "difference"}:  # "from 9999 to 39333 rows" names both
         sizes |= bare
@@ -183,8 +165,8 @@ def _extremes(request: Request, runs: Sequence[TrainingRun], book: Ledger) -> li
     for kind in _superlatives(request):
         run = min(runs, key=lambda r: r.seconds) if kind == "fastest" else max(runs, key=lambda r: r.seconds)
         zh, en = ("最快", "Fastest") if kind == "fastest" else ("最慢", "Slowest")
-        lines.append(book.say(f"**{zh}的是 {_label(run, book)}：{run.duration}**（{_spoken(run.seconds, book)}）",
-                              f"**{en}: {_label(run, book)}, {run.duration}** ({_spoken(run.seconds, book)})"))  # fmt: skip
+        lines.append(book.say(f"**{zh}的是 {run_label(run, book)}：{run.duration}**（{_spoken(run.seconds, book)}）",
+                              f"**{en}: {run_label(run, book)}, {run.duration}** ({_spoken(run.seconds, book)})"))  # fmt: skip
     return lines
 
 
@@ -202,10 +184,6 @@ def _total(request: Request, runs: Sequence[TrainingRun], book: Ledger) -> list[
     return lines
 
 
-def _label(run: TrainingRun, book: Ledger) -> str:
-    return book.say(f"{run.model} {run.method} {run.rows:,} 条", f"{run.model} {run.method}, {run.rows:,} rows")
-
-
 def _spoken(seconds: int, book: Ledger) -> str:
     h, m, s = seconds // 3600, seconds // 60 % 60, seconds % 60
     return book.say(f"{h} 小时 {m} 分 {s} 秒", f"{h} h {m} min {s} s")
@@ -213,8 +191,8 @@ def _spoken(seconds: int, book: Ledger) -> str:
 
 def _times(runs: Sequence[TrainingRun], book: Ledger, mark: str) -> str:
     run = runs[0]
-    return book.say(f"**RTX 4090 上 {_label(run, book)}：{run.duration}**（{_spoken(run.seconds, book)}）{mark}",
-                    f"**{_label(run, book)} on an RTX 4090: {run.duration}** ({_spoken(run.seconds, book)}) {mark}")  # fmt: skip
+    return book.say(f"**RTX 4090 上 {run_label(run, book)}：{run.duration}**（{_spoken(run.seconds, book)}）{mark}",
+                    f"**{run_label(run, book)} on an RTX 4090: {run.duration}** ({_spoken(run.seconds, book)}) {mark}")  # fmt: skip
 
 
 def _compared(request: Request, runs: Sequence[TrainingRun], book: Ledger, mark: str) -> list[str]:
@@ -235,7 +213,7 @@ def _compared(request: Request, runs: Sequence[TrainingRun], book: Ledger, mark:
         if _apart(a, b) == ([axis] if axis else _apart(a, b)[:1])
     ]
     lines = [*_extremes(request, runs, book), *_total(request, runs, book)]
-    if axis or (len(runs) == 2 and not (lines or _asks_rate(request))):
+    if axis or (len(runs) == 2 and not (lines or asks_rate(request))):
         lines += _winner(axis, pairs, book)
         lines += [_growth(a, b, book) if a.rows != b.rows else _difference(a, b, book) for a, b in pairs[:MOST_PAIRS]]
     return ["  \n".join(lines), intro, body]
@@ -249,7 +227,7 @@ def _axis(request: Request, runs: Sequence[TrainingRun]) -> str | None:
     if len(s.models) > 1:
         return "model"
     sizes = len({run.rows for run in runs}) > 1
-    asked = {"large_data", "small_data"} <= request.aspects or bool(s.rows and not _single_rows(request))
+    asked = {"large_data", "small_data"} <= request.aspects or bool(s.rows and not single_rows(request))
     return "rows" if sizes and asked else None
 
 
@@ -282,8 +260,8 @@ def _difference(a: TrainingRun, b: TrainingRun, book: Ledger) -> str:
     slow, fast = (a, b) if a.seconds >= b.seconds else (b, a)
     out = book.compute("run_difference", slower_seconds=slow.seconds, faster_seconds=fast.seconds).outputs
     return book.say(
-        f"**{_label(fast, book)}更快**：{fast.duration} 对 {slow.duration}（{_label(slow, book)}），少用 {out['saved']}，省时 {out['saved_percent']} %，速度是 {out['speedup_factor']} 倍。",
-        f"**{_label(fast, book)} is faster**: {fast.duration} against {slow.duration} ({_label(slow, book)}), {out['saved']} less, {out['saved_percent']} % of the time saved, {out['speedup_factor']}x as fast.")  # fmt: skip
+        f"**{run_label(fast, book)}更快**：{fast.duration} 对 {slow.duration}（{run_label(slow, book)}），少用 {out['saved']}，省时 {out['saved_percent']} %，速度是 {out['speedup_factor']} 倍。",
+        f"**{run_label(fast, book)} is faster**: {fast.duration} against {slow.duration} ({run_label(slow, book)}), {out['saved']} less, {out['saved_percent']} % of the time saved, {out['speedup_factor']}x as fast.")  # fmt: skip
 
 
 def _costs(runs: Sequence[TrainingRun], price: Decimal, currency: str, book: Ledger, mark: str) -> str:
@@ -291,20 +269,12 @@ def _costs(runs: Sequence[TrainingRun], price: Decimal, currency: str, book: Led
     for run in runs:
         result = book.compute("run_cost", seconds=run.seconds, price_per_hour=price, currency=currency)
         total = render.cash(result.value, currency, book.language)
-        lines.append(book.say(f"**{_label(run, book)}：{total}**{mark}", f"**{_label(run, book)}: {total}** {mark}"))
+        lines.append(
+            book.say(f"**{run_label(run, book)}：{total}**{mark}", f"**{run_label(run, book)}: {total}** {mark}")
+        )
         lines.append(render.formula(result.formula, book.language))
     own = render.amount(price, currency, book.language, "hour")
     return "  \n".join([*lines, book.say(f"用的是你给的 RTX 4090 价格 {own}。", f"Uses your RTX 4090 price of {own}.")])
-
-
-def _per_row(runs: Sequence[TrainingRun], book: Ledger, mark: str = "") -> str:
-    lines, bold = [], "**" if mark else ""  # with a mark it is the answer, else an extra
-    for run in runs:
-        result = book.compute("run_speed", rows=run.rows, seconds=run.seconds)
-        out = result.outputs
-        lines.append(book.say(f"{_label(run, book)}：平均每条 {bold}{out['seconds_per_row']} 秒{bold}，每小时约 {int(out['rows_per_hour']):,} 条{mark}",
-                              f"{_label(run, book)}: {bold}{out['seconds_per_row']} s per row{bold}, about {int(out['rows_per_hour']):,} rows per hour{' ' + mark if mark else ''}"))  # fmt: skip
-    return render.bullets(lines)
 
 
 def _estimates(request: Request, sizes: Sequence[int], book: Ledger) -> Finding:

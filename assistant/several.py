@@ -33,6 +33,8 @@ JOINS = re.compile(
     re.I,
 )
 CLAUSE = re.compile(r"[,，]\s*")
+# "What if I later want a 70B, would two of them do?": a condition and its question are one.
+CONDITION = re.compile(r"\W*(?:(?:and|so|but|ok(?:ay)?)\W+)*(?:what if|if|suppose|supposing|assuming|in case|say)\b[^,，]*|\W*(?:那么?)?(?:如果|要是|假如|假设|万一|若)[^,，]*", re.I)  # fmt: skip
 # Words that ask; an English verb asks only where it opens the clause ("the limit is 5" asks nothing).
 ASKS = re.compile(
     r"多少|(?<![那这好])几[张卡块台天小个家]|哪|吗|呢|什么|怎么|如何|为什么|为何|是否|能不能|够不够|要不要|多久|多大|多快|贵不贵|啥|"
@@ -124,6 +126,8 @@ def _at_joins(piece: str) -> list[str]:
     for pattern in (JOINS, CLAUSE):
         for match in pattern.finditer(piece):
             before, after = piece[: match.start()], piece[match.end() :]
+            if pattern is CLAUSE and CONDITION.fullmatch(before):
+                continue
             if _asks_in_words(before) and SUBJECT.search(before) and _asks_in_words(after):
                 return [before, *_at_joins(after)]
     return [piece]

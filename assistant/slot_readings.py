@@ -113,6 +113,13 @@ def price_kind(s: Slots, has: frozenset[str], intent: str) -> str:
     """Which of the price questions it is: the slots say it better than the words."""
     if intent == "cost" and s.periods and s.periods[0].unit == "hour" and not (_long(s) or s.count or s.items):
         intent = "price"  # "one hour" is what prices are quoted in
+    several = (
+        (s.count or 1) > 1
+        and bool(s.periods and s.gpus)
+        and not (s.items or s.money or s.instances or s.price_per_hour)
+    )
+    if intent == "price" and several and not has & {*COMPARING, "limit", "host"}:
+        intent = "cost"  # "two A100s for one hour" is a bill; a price is one card's
     if intent == "price" and (len(s.providers) > 1 or has & COMPARING):
         intent = "compare"
     if intent in ("price", "compare") and _long(s) and not s.money:

@@ -15,7 +15,7 @@ from assistant.evidence import Finding
 from assistant.figures import extract_figures
 from assistant.ledger import Ledger
 from assistant.model_specs import model_specs
-from assistant.passage_questions import terms_told_apart
+from assistant.passage_questions import below_rated, terms_told_apart
 from assistant.reading import Slots
 from assistant.served_model import closed_models, not_on_file
 from assistant.spec_totals import Named, asks_total, totals
@@ -113,7 +113,13 @@ def asked_columns(request: Request) -> tuple[str, ...]:
     text = normalise(request.question).lower()
     columns = gpu_columns(text) or gpu_columns(request.search_text)
     s = request.slots
-    if not (columns and s.gpus) or _has_workload(s) or OTHER_QUESTION.search(text) or terms_told_apart(text):
+    if (
+        not (columns and s.gpus)
+        or _has_workload(s)
+        or OTHER_QUESTION.search(text)
+        or terms_told_apart(text)
+        or below_rated(text)
+    ):
         return ()
     if MONEY.search(LAUNCH.sub(" ", text)) or request.aspects & {"server", "hyperparameters"}:
         return ()

@@ -72,6 +72,7 @@ GETTING = re.compile(
 )
 # A machine more than the work takes: 再备一台, 外加一台备用, "plus one spare"; "of them one is spare" is within the number.
 STANDBY_BEFORE = re.compile(r"备\s*(?:用|份)?\s*(?:了|上|个)?$|(?:冗余|spare|stand-?by|backup)\s*(?:of)?\s*$", re.I)
+ONE_MORE = re.compile(r"(?:再|另外?|还要?|额外|外加)\s*备\s*(?:用|份)?\s*(?:了|上|个)?\s*$")  # a message of its own
 STANDBY_BEHIND = re.compile(
     r"\s*(?:(?:来|做|当|作为?)?\s*(?:备用|备机|备份|备着|冗余)|(?:for |as |on )?(?:an? )?(?:spare|stand-?by|backup))",
     re.I,
@@ -123,7 +124,9 @@ def stated_deal(text: str, quantities: Sequence[Quantity]) -> StatedDeal:
 def _beside_a_rent(text: str, quantities: Sequence[Quantity]) -> Quantity | None:
     """The one amount without a currency that a purchase takes, where a rent per hour is told too: 两万能买到，租是2.5一小时."""
     rents = [q for q in quantities if q.kind == "money_per_hour" and q.value > 0]
-    amounts = [q for q in quantities if q.kind == "money" or (q.kind == "bare" and not q.unit and q.value >= LEAST_CARD_PRICE)]
+    amounts = [
+        q for q in quantities if q.kind == "money" or (q.kind == "bare" and not q.unit and q.value >= LEAST_CARD_PRICE)
+    ]
     if len(rents) != 1 or len(amounts) != 1 or amounts[0].value < LEAST_CARD_PRICE:
         return None
     q = amounts[0]
@@ -219,7 +222,8 @@ def with_standby(text: str, quantities: Sequence[Quantity]) -> list[Quantity]:
     for q in quantities:
         counted = any(other.kind == "count" and not other.delta for other in found)
         if not (counted and _may_stand_by(q)):
-            found.append(q)
+            more = q.kind == "count" and _may_stand_by(q) and ONE_MORE.search(text[max(0, q.start - 14) : q.start])
+            found.append(replace(q, delta=True) if more else q)
         elif not _is_within(text, q):
             found.append(replace(q, kind="count", delta=True) if _stands_by(text, q) else q)
     spare = ONE_SPARE.search(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from assistant import (
+    copy_bills,
     copy_loads,
     costs,
     orders,
@@ -26,6 +27,7 @@ from assistant.slot_readings import PRICE_INTENTS
 from assistant.understand import Request
 
 SUMS: tuple[Callable[[Request, Ledger], Finding | None], ...] = (
+    copy_bills.copy_bill,
     own_token_cost.token_cost,
     replicas.replicas,
     copy_loads.copy_load,

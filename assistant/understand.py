@@ -117,6 +117,8 @@ def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) 
     """The turn in the light of the one before it: a follow-up, the missing half of a question, or a new subject."""
     if own.slots.unknown or _stands_alone(now, own, before):
         return own
+    if billed := _bill_of_each(before, own, now):
+        return billed
     search = f"{before.search_text} {now.text}"
     unsure = now.opens_like_follow_up and (guess.best is None or guess.best == before.intent)
     # "no, it is T4" or an insistence on another price sounds like an attempt at the rules; amid prices it is not.
@@ -125,16 +127,34 @@ def _continued(before: Request, own: Request, now: Reading, guess: IntentGuess) 
         return _follows(before, own, as_rate(now) if corrects else now, search)
     if own.intent in PRICE_INTENTS and not (own.slots.gpus or own.slots.items):
         return replace(own, slots=inherit(before.slots, now))
-    if markets_asked(now.text) and before.slots.gpus and not own.slots.gpus and before.intent in OF_CARD_PRICES:
-        return replace(own, intent="buy_price", slots=inherit(replace(before.slots, providers=()), now))
-    if "payback" in now.aspects and before.slots.gpus and not own.slots.gpus and before.intent in OF_CARD_PRICES:
-        return replace(own, intent="buy_or_rent", slots=inherit(before.slots, now))
+    if turned := _of_another_price(before, own, now):
+        return turned
     unnamed = not (own.slots.models or own.slots.parameters_b)
     if {own.intent, before.intent} <= MODEL_INTENTS and (unnamed or now.opens_like_follow_up):
         return replace(own, slots=inherit(before.slots, now))
     if returns(now) and own.intent in (before.intent, "document"):
         return replace(own, intent=before.intent, slots=inherit(before.slots, now), search_text=search)
     return _beside(before, own, now, search)
+
+
+def _of_another_price(before: Request, own: Request, now: Reading) -> Request | None:
+    """After a price of a card "and at launch?" asks its price of then, "when does it pay back?" what was said of buying it."""
+    same = before.slots.gpus and own.slots.gpus in ((), before.slots.gpus)
+    if not same or before.intent not in OF_CARD_PRICES:
+        return None
+    if markets_asked(now.text):
+        return replace(own, intent="buy_price", slots=inherit(replace(before.slots, providers=()), now))
+    return replace(own, intent="buy_or_rent", slots=inherit(before.slots, now)) if "payback" in now.aspects else None
+
+
+def _bill_of_each(before: Request, own: Request, now: Reading) -> Request | None:
+    """Amid questions of a model "Tencent's T4 or its A100, which is cheaper over 30 days" asks for two bills, no speed."""
+    s = now.slots
+    asked = s.periods and s.providers and len(s.gpus) > 1 and now.aspects & COMPARING
+    if before.intent not in MODEL_INTENTS or not asked or s.models or s.parameters_b or s.workload.concurrency:
+        return None
+    slots = replace(inherit(before.slots, now), models=(), parameters_b=(), workloads=())
+    return replace(own, intent="cost", slots=slots, decided_by="code")
 
 
 def _beside(before: Request, own: Request, now: Reading, search: str) -> Request:

@@ -66,3 +66,29 @@ def test_a_time_with_a_card_behind_it_is_reckoned_with(turns: tuple[str, ...], q
 def test_a_greeting_stays_a_greeting() -> None:
     _, result = run("你好", "smalltalk")
     assert result.status == "answered"
+
+
+JOBS = [  # what was announced, the question, what must be asked for
+    ("我想租卡微调一个自己的模型", "大概要花多少钱", ["微调", "B 参数", "条数据", "哪款 GPU"]),
+    ("I want to rent a card to fine-tune my own model", "how much will it cost?", ["fine-tuning", "parameters", "rows", "which card"]),
+    ("I want to train my own model", "how long will it take?", ["training", "tokens", "which card"]),
+    ("我想从头训练一个模型", "要多久", ["训练", "token", "哪款 GPU"]),
+    ("我想部署一个模型给客户用", "要多少钱", ["部署", "用户", "哪款 GPU"]),
+    ("we want to host a chatbot for our customers", "how much is it?", ["serving", "users", "which card"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("turn", "question", "asks"), JOBS)
+@pytest.mark.parametrize("guess", ["off_topic", "document", "price"])
+def test_a_bare_question_after_a_job_asks_for_what_that_job_needs(
+    turn: str, question: str, asks: list[str], guess: str
+) -> None:
+    _, result = run(question, guess, turn)
+    assert (result.status, result.verified) == ("needs_detail", True), result.text
+    assert [word for word in asks if word not in result.text] == [], result.text
+
+
+@pytest.mark.parametrize("question", ["What is a GPU?", "GPU 是什么"])
+def test_what_a_gpu_is_counts_no_card(question: str) -> None:
+    _, result = run(question, "document")
+    assert result.status == "not_in_knowledge", result.text  # left to the documents, of which this test has none

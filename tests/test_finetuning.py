@@ -187,3 +187,13 @@ def test_a_prefix_trains_k_and_v_of_every_layer_and_freezes_the_base() -> None:
     text = ask("chatglm3-6b,一张V100 32G,全量和p-tuning v2能做哪个")
     assert f"{28 * 2 * 2 * 128 * 128:,} 个参数" in text
     assert "fp16 混合精度" in text
+
+
+@pytest.mark.parametrize(
+    "question", ["why does lora need so much less vram than a full fine-tune?", "为什么 LoRA 比全量微调省显存"]
+)
+def test_a_reason_without_a_model_is_left_to_the_documents(question: str) -> None:
+    _, result = run(question, "finetune_memory")
+    assert result.status == "not_in_knowledge", result.text  # the shelf of this test is empty; nothing is asked back
+    assert "B 参数" not in result.text
+    assert "billion" not in result.text

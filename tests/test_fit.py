@@ -252,3 +252,18 @@ def test_cards_left_over_and_training_put_aside_do_not_count(question: str) -> N
     assert result.verified, result.text
     assert result.text.startswith(("**够**：A40 48 GB", "**Yes, it fits**: GLM-4-9B bf16 on A40 48 GB"))
     assert "6.250 GiB (6.711 GB)" in result.text
+
+
+@pytest.mark.parametrize(
+    ("turn", "question"),
+    [
+        ("Thinking of getting an RTX 4090 for home use, sensible?", "what if I later want to run a 70B in 4 bit, would two of them do?"),
+        ("is a 4090 any good at home?", "could a couple of those hold a 70B at int4?"),
+        ("打算买一张 4090", "以后想跑 70B 的 4bit，两张够吗"),
+    ],
+)  # fmt: skip
+def test_two_of_them_are_two_of_the_card_that_was_talked_about(turn: str, question: str) -> None:
+    _, result = run(question, "fit", turn)
+    assert (result.status, result.verified) == ("answered", True), result.text
+    assert result.text.startswith(("**Tight**", "**勉强**")), result.text  # 39.5 GB of weights in 48 GB
+    assert "2 × 24 GB = 48 GB" in result.text

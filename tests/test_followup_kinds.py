@@ -4,17 +4,20 @@ over a conversation. Figures worked out by hand from the rows that stand beside 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_answer import run
+from test_answer import TENSOR, Shelf, hit, run
 from test_dialogues import Scripted
 
-from assistant.definitions import asks_what_it_is, searched
+from assistant.definitions import asks_what_it_is, defined_first, searched
 from assistant.kind_words import asks_for_secrets, asks_of_orders
 from assistant.reading import Slots, read
 from assistant.stated_deal import paid_share, said_share, shares_of_lines
 from assistant.understand import understand
+from knowledge.index import Hit
 
 MEANINGS = [
     "LoRA 是什么", "QLoRA 又是什么", "什么是 KV cache", "KV 缓存是什么意思", "那 NVLink 到底是什么？", "解释一下 FP8", "竞价实例是啥",
@@ -198,3 +201,45 @@ def test_a_price_asked_beside_a_secret_is_answered_without_the_secret(question: 
     _, result = run(question, "manipulation")
     assert result.status == "answered"
     assert "40.39" in result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "search"),
+    [
+        ("MIG是啥意思,4090能用吗", "MIG 是什么"),
+        ("what is MIG and does the 4090 have it?", "What is MIG?"),
+        ("什么是 LoRA？T4 能做吗", "LoRA 是什么"),
+        ("MIG 是什么", None),
+        ("H100 是什么,多少钱", None),
+        ("4090 能用 MIG 吗", None),
+    ],
+)
+def test_a_term_asked_first_is_what_is_searched_for(question: str, search: str | None) -> None:
+    found = defined_first(question)
+    assert (found and found.lower()) == (search and search.lower())
+
+
+def test_the_passage_about_a_term_answers_though_it_does_not_name_the_card() -> None:
+    text = "MIG 把数据中心卡在硬件上切成互相隔离的实例，最多 7 个。消费级显卡没有 MIG。"
+    shelf = Shelf(hit(replace(TENSOR, section="MIG 是什么", text=text)))
+    _, result = run("MIG是啥意思,4090能用吗", "document", index=shelf)
+    assert result.status == "answered", result.text
+    assert "消费级显卡没有 MIG" in result.text
+
+
+@pytest.mark.parametrize(
+    ("turn", "question"),
+    [("kaggle 送的卡是哪几种", "这俩显存各多大"), ("which cards does Kaggle give?", "how much memory do both have?")],
+)
+def test_cards_that_a_passage_told_of_are_pointed_at(turn: str, question: str) -> None:
+    searched_for: list[str] = []
+
+    class Kept(Shelf):
+        def search(self, query: str, *, language: str, limit: int = 6) -> list[Hit]:
+            searched_for.append(query)
+            found = hit(replace(TENSOR, section="Kaggle", text="Kaggle: T4, P100, 16 GB."))
+            return [found] if "kaggle" in query.lower() else []
+
+    _, result = run(question, "document", turn, index=Kept())
+    assert result.status == "answered", (result.text, searched_for)
+    assert "16 GB" in result.text

@@ -34,6 +34,10 @@ def understood(*turns: str, intents: str | tuple[str, ...]) -> Request:
 
 
 DOCUMENTS = [
+    ("天天微调，同时还要对外提供推理服务，两边分别怎么安排", "two kinds of use to be placed are no times of runs"),
+    ("We train every day and also serve customers: where should each of the two run?", "the same in English"),
+    ("h100 训练只跑到一半的算力正常吗", "a low share of the printed rate asks for no specification"),
+    ("my training run only gets 40% of the printed tflops, was I scammed or is the card broken", "the same in English"),
     ("k8s 里跑 70b，模型还在加载 pod 就被杀，怎么办", "the size in a question about probes is no question of memory"),
     ("liveness probe keeps killing my 70B server while it loads, what should I change?", "the same in English"),
     ("竞价机器训练到一半被收回，进度怎么办", "a time of training is not asked"),
@@ -50,6 +54,12 @@ DOCUMENTS = [
     ("fp16 vs bf16 eli5, and what does a V100 do", "the same in English"),
 ]
 OTHERS = [
+    ("每天微调，同时要上线推理，4090 和 A100 分别要多少张", "cards that are named make a sum"),
+    ("H100 训练的 FP16 算力是多少", "a printed rate that is asked for"),
+    (
+        "how much of the 312 TFLOPS of an A100 do I get if the training run reaches 40% MFU",
+        "a rate is computed, nothing is suspected",
+    ),
     ("Qwen3-30B-A3B 一张 4090 放得下吗", "a model that is named has a row"),
     ("a MoE of 30B total with 3b active params, does it fit a 4090?", "the total is said"),
     ("T4 是 HBM 还是 GDDR", "a figure of a card"),

@@ -20,6 +20,15 @@ from test_answer import run
         ("How many times longer is 39333 rows than 9999 rows for chatglm2 lora?", ["3.87x as long"]),
         ("chatglm lora 一条数据要几秒", ["0.5466 秒", "0.5191 秒"]),
         ("How many seconds per row for ChatGLM2 LoRA on 9999 rows?", ["0.5349 s per row"]),
+        (
+            "按文章那个表,4090上chatglm pt2一小时能过多少条数据",
+            ["5,838 条", "5,822 条"],
+        ),  # 9,999 ÷ 1.71278 h, 39,333 ÷ 6.75583 h
+        (
+            "how many rows an hour does a 4090 get through with chatglm pt2?",
+            ["5,838 rows per hour", "5,822 rows per hour"],
+        ),
+        ("chatglm2 lora 每小时处理几条", ["6,731 条", "6,838 条"]),
     ],
 )
 def test_answer_opens_with_what_was_asked_and_every_figure_traces(question: str, words: list[str]) -> None:

@@ -43,7 +43,9 @@ def test_launch_price_comes_from_a_row_of_either_table() -> None:
     _, result = run("RTX 5090 发售价是多少", "document")
     assert "1,999 美元" in result.text
     assert (result.status, result.verified) == ("answered", True)
-    assert all(citation.locator.startswith(("tables/gpus.csv", "tables/purchases.csv")) for citation in result.citations)
+    assert all(
+        citation.locator.startswith(("tables/gpus.csv", "tables/purchases.csv")) for citation in result.citations
+    )
 
 
 @pytest.mark.parametrize(("question", "intent", "words"), CARDS)
