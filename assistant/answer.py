@@ -256,6 +256,8 @@ def _by_prices(request: Request, having: Resources) -> str:
     intent, has = request.intent, request.aspects
     if request.slots.instances and intent == "buy_price":
         return "price"
+    if intent == "document" and price_selection.only_clouds_named(request):
+        return "compare"
     if intent in ("budget", "buy_price") and budgets.buys_time(request.question) and request.slots.money:
         return "budget"
     if intent == "budget" and {"buy", "how_many"} <= has and "rent" not in has:

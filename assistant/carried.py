@@ -87,12 +87,22 @@ def _added(old: Slots, now: Reading) -> tuple[Item, ...]:
     """ "再加两张 T4" to an order of other cards, or of another cloud: the lines of both; nothing where it is more of the same."""
     new = now.slots
     elsewhere = len(new.providers) == len(old.providers) == 1 and new.providers != old.providers
-    if now.count_delta <= 0 or len(new.gpus) != 1 or not old.gpus or (new.gpus == old.gpus and not elsewhere):
+    more = now.count_delta or _restated(old, now)
+    if more <= 0 or len(new.gpus) != 1 or not old.gpus or (new.gpus == old.gpus and not elsewhere):
         return ()
     provider = old.providers[0] if len(old.providers) == 1 else None
     before = old.items or (tuple(Item(old.count or 1, gpu, provider) for gpu in old.gpus) if len(old.gpus) == 1 else ())
-    line = Item(now.count_delta, new.gpus[0], new.providers[0] if new.providers else provider)
+    line = Item(more, new.gpus[0], new.providers[0] if new.providers else provider)
     return (*before, line) if before else ()
+
+
+def _restated(old: Slots, now: Reading) -> int:
+    """How many more are said where the new total is said again: of "再加一台阿里T4, 三台一共多少" after two machines, one."""
+    counts = [q for q in now.quantities if q.kind == "count"]
+    more = sum(int(q.value) for q in counts if q.delta)
+    before = sum(item.count for item in old.items) or old.count or 1
+    totals = {int(q.value) for q in counts if not q.delta}
+    return more if totals == {before + more} else 0
 
 
 def _hours_a_day(old: Slots, new: Slots) -> bool:

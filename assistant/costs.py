@@ -295,9 +295,21 @@ def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Peri
             own,
             ignored,
             _worked(request, book) or month_note(periods, book),
+            _community(request, book) if rate.mark else "",
             undated,
         )
         if part
+    )
+
+
+def _community(request: Request, book: Ledger) -> str:
+    """That a price is of a community cloud, where a cloud has no other of the card."""
+    rows = [o for o in price_selection.offers_for(request, book) if o.pricing_model == "community"]
+    names = render.joined(
+        dict.fromkeys(render.name("provider", o.provider, book.language) for o in rows), book.language
+    )
+    return (
+        book.say(f"{names} 的是社区云价格。", f"The price of {names} is that of its community cloud.") if rows else ""
     )
 
 

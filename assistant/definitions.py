@@ -44,7 +44,7 @@ TERM = (
 TERMS = re.compile(rf"(?:{TERM})(?:\s*(?:和|与|跟|、|/|,|，|and|or)\s*(?:{TERM}))*", re.I)
 NAMED = frozenset({"gpu", "provider", "model", "method", "workload"})
 # Where a question about a term ends and one about something else begins: "MIG 是什么,4090 能用吗".
-NEXT_QUESTION = re.compile(r"[,，;；。?？!！]+\s*|\s+(?=(?:and|but|so)\s+(?:does|do|did|can|could|is|are|will|would|has|have|which|should)\b)", re.I)  # fmt: skip
+NEXT_QUESTION = re.compile(r"[,，;；。?？!！]+\s*|\s+(?=(?:and|but|so)\s+(?:does|do|did|can|could|is|are|will|would|has|have|which|should|whose|who|where|what|when|why|how)\b)", re.I)  # fmt: skip
 
 
 def asks_what_it_is(text: str) -> bool:

@@ -31,7 +31,9 @@ SUM = re.compile(
 )
 JOINS = re.compile(r"\s*(?:(?:再|外)?加上?|和|与|跟|以?及|还有|外加|另外?|然后|plus|and|then|\+|&)", re.I)
 EITHER = re.compile(r"还是|对比|相比|哪个|哪家|哪种|vs\b|versus|\bor\b|compared?|which", re.I)
-BREAK = re.compile(r"[,，;；、]|plus|\band\b|\bthen\b|\+|加|和|与|跟|及|还有|另|然后|再")
+BREAK = re.compile(
+    r"[,，;；、]|plus|\b(?:and|then|or|vs|versus|against)\b|\+|加|和|与|跟|及|还有|还是|对比|另|然后|再", re.I
+)
 SAME_CLOUD = re.compile(r"\bits\b|their|它的|他家|同一?家|该云|那家", re.I)
 HOURLY = re.compile(r"每小时|一小时|小时价|hourly|per hour|an hour|/\s*h", re.I)
 PER = re.compile(r"^(?:per|each|every|每|/)", re.I)
@@ -53,7 +55,8 @@ def order(request: Request, book: Ledger) -> Finding | None:
     found = read(request.question)
     lines = _lines(found)
     if len(lines) < 2 or not _adds(request, found, lines):
-        lines = _kept(request)
+        against = found.slots.items and EITHER.search(found.text) and not SUM.search(found.text)
+        lines = [] if against else _kept(request)
         if not lines:
             return None
     priced = _priced(lines, request, book)
@@ -64,6 +67,80 @@ def order(request: Request, book: Ledger) -> Finding | None:
             "这几行的价格货币不同，没有约定汇率不能相加；请给出汇率，或分开问。",
             "The prices of these lines are in different currencies and cannot be added without an agreed rate. Please give a rate, or ask for each alone."))  # fmt: skip
     return _summed(request, lines, priced, _periods(request, found, lines, book), book)
+
+
+def order_difference(request: Request, book: Ledger) -> Finding | None:
+    """Which of two lots of cards costs less and by how much ("three T4s or one A100"); None where no numbers set them apart.
+
+    An hour is compared where no time is said. Lots in different currencies are left to the tables of prices.
+    """
+    found, s = read(request.question), request.slots
+    asked = request.aspects & {"cheapest", "dearest", "difference"} or (
+        EITHER.search(found.text) and request.aspects & {"price", "rent"}
+    )
+    if request.intent not in ("price", "compare", "cost") or not asked:
+        return None
+    if SUM.search(found.text) or request.aspects & {"buy", "separately"} or s.unknown or s.models or s.money:
+        return None
+    lines = _lines(found)
+    if len(lines) != 2 or lines[0].count == lines[1].count or len({(line.gpu, line.provider) for line in lines}) < 2:
+        return None
+    priced = _priced(lines, request, book)
+    if len(priced) < 2 or priced[0].currency != priced[1].currency:
+        return None
+    timed = any(line.time for line in lines) or periods_for(request, book)
+    periods = _periods(request, found, lines, book) if timed else [standard("hour")] * 2
+    return _apart(request, lines, priced, periods, book)
+
+
+def _apart(
+    request: Request, lines: Sequence[_Line], offers: Sequence[Offer], periods: Sequence[Period], book: Ledger
+) -> Finding:
+    """Both bills in a table below the difference of the two."""
+    lang, currency = book.language, offers[0].currency
+    shares = [line.paid_share or request.slots.paid_share or Decimal(1) for line in lines]
+    rates = [_paid(offer, share, book) for offer, share in zip(offers, shares, strict=True)]
+    bills = []
+    for line, offer, period, rate in zip(lines, offers, periods, rates, strict=True):
+        result = book.compute("rental_cost", gpus=line.count, hours=period.hours, price_per_hour=rate,
+                              currency=currency, gpus_per_instance=offer.gpu_count)  # fmt: skip
+        where, what = (
+            render.name("provider", offer.provider, lang),
+            render.gpus_text(line.count, offer.gpu_form or offer.gpu, lang),
+        )
+        bills.append((result, f"{where} {what}" if lang == "zh" else f"{what} at {where}", [where, what, number(rate), span(period, book)]))  # fmt: skip
+    (cheap, low, _), (dear, high, _) = sorted(bills, key=lambda bill: bill[0].value)
+    mark = book.cite_offers(list(dict.fromkeys(offers)))
+    result = book.compute("price_difference", dearer=dear.value, cheaper=cheap.value, currency=currency)
+    gap, less = render.cash(result.value, currency, lang), render.cash(cheap.value, currency, lang)
+    more = render.cash(dear.value, currency, lang)
+    time = span(periods[0], book) if periods[0] == periods[1] else ""
+    if not result.value:
+        head = book.say(
+            f"**{low} 与 {high} 一样贵：{less}**{mark}", f"**{low} and {high} cost the same: {less}** {mark}"
+        )
+    else:
+        head = book.say(f"**{low} 更便宜，{time + '，' if time else ''}少 {gap}**：{less} 对 {more}（{high}）{mark}",
+                        f"**{low} cost{'s' if low.startswith('1×') else ''} less, by {gap}{' in ' + time if time else ''}**: {less} against {more} for {high} {mark}")  # fmt: skip
+    headings = [book.say("云", "Cloud"), book.say("卡", "Cards"), per_hour(currency, book), book.say("时长", "Time"),
+                book.say(f"费用（{render.unit(currency, lang)}）", f"Cost ({currency})")]  # fmt: skip
+    rows = [[*cells, f"{bill.value:,.2f}"] for bill, _, cells in bills]
+    formulas = "  \n".join(render.formula(one, lang) for one in (*(bill.formula for bill, _, _ in bills), result.formula.split(";")[0]))  # fmt: skip
+    return book.finding(
+        "answered",
+        head + "  \n" + formulas,
+        render.table(headings, rows),
+        _unsaid(request, lines, book),
+        _discounts(offers, rates, shares, book),
+        month_note(periods, book),
+    )
+
+
+def _unsaid(request: Request, lines: Sequence[_Line], book: Ledger) -> str:
+    """That the cheapest cloud stands in where none was said of a line."""
+    if request.slots.providers or all(line.provider for line in lines):
+        return ""
+    return book.say("没说哪家云的，取最低的价格。", "Where no cloud was said the lowest price is taken.")
 
 
 def _kept(request: Request) -> list[_Line]:
@@ -208,13 +285,11 @@ def _summed(
     )
     headings = [book.say("云", "Cloud"), book.say("卡", "Cards"), per_hour(currency, book), book.say("时长", "Time"),
                 book.say(f"费用（{render.unit(currency, lang)}）", f"Cost ({currency})")]  # fmt: skip
-    unsaid = book.say("没说哪家云的，取最低的价格。", "Where no cloud was said the lowest price is taken.") if any(
-        line.provider is None for line in lines) and not request.slots.providers else ""  # fmt: skip
     return book.finding(
         "answered",
         head + "  \n" + render.formula(formula, lang),
         render.table(headings, rows),
-        unsaid,
+        _unsaid(request, lines, book),
         _discounts(offers, rates, shares, book),
         month_note(periods, book),
     )

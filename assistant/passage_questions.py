@@ -60,6 +60,14 @@ BELOW_RATED = tuple(re.compile(words, re.I) for words in (
     r"为什么|为啥|为何|正常|坏了?|故障|虚标|被?[坑骗]|(?<![a-z])(?:why|normal|broken|faulty|defective|scam\w*|ripped off|wrong with|lie[ds]?|lying|fake)(?![a-z])",
     r"训练|微调|跑|实测|利用率|(?<![a-z])(?:train\w*|fine-?tun\w*|runs?|running|job|measured?|utili[sz]ation)(?![a-z])",
 ))  # fmt: skip
+# How to pay less for what one rents, with no card named to change to: "有没有省钱的办法", "any way to cut our bill?".
+SAVING = re.compile(
+    r"有(?:没有|什么|啥|没)?[^,，。;；?？]{0,8}省(?:点儿?|一?些)?(?:钱|成本|费用)的?(?:办法|方法|法子|招数?|路子|主意|建议|门路)|省钱的?(?:办法|方法|法子|招数?|技巧|建议|门路)|"
+    r"(?:怎么|如何|咋|怎样)(?:样)?(?:才?能|可以)?(?:省(?:点儿?|一?些|下)?(?:钱|成本|费用)|(?:降低?|压低?|减少?|节[省约]|砍)(?:一?[点些下])?(?:成本|开销|费用|账单|开支|租金))|"
+    r"(?<![a-z])(?:any|some|other|better|a|good|more) (?:\w+ )?(?:ways?|tips|ideas|tricks) (?:to|for|of|on) (?:sav(?:e|ing)|cut(?:ting)?|reduc(?:e|ing)|lower(?:ing)?|bring(?:ing)? down|pay(?:ing)? less|spend(?:ing)? less)(?![a-z])|"
+    r"(?<![a-z])how (?:can|do|could|should|to)(?: i| we| one)? (?:save|cut|reduce|lower|bring down|trim) (?:\w+ ){0,3}(?:money|costs?|bills?|spend(?:ing)?|expenses?|rent)(?![a-z])",
+    re.I,
+)
 TERM = r"(?:hbm\d?e?|gddr\d?x?|nvlink|pci-?e|sxm\d?|fp16|bf16|fp8|tf32|int8|int4|稠密|稀疏|dense|sparse)"
 TERMS_APART = re.compile(rf"(?<![a-z]){TERM}\s*(?:算力|值|显存|memory|tflops)?\s*(?:和|与|跟|、|/|,|vs\.?|versus|and|or|compared (?:to|with))\s*{TERM}(?![a-z])", re.I)  # fmt: skip
 EXPLAIN = re.compile(r"区别|差别|不同|差在哪|解释|说人话|啥意思|什么意思|(?<![a-z])(?:eli5|explain\w*|difference|plain (?:words|english)|differ)(?![a-z])", re.I)  # fmt: skip
@@ -80,6 +88,7 @@ def for_documents(question: str, slots: Slots) -> bool:
         speaks_of_active_parameters(question, slots),
         terms_told_apart(question),
         below_rated(question) and not sums,
+        asks_to_save(question, slots),
         trains_and_serves(question) and not (slots.gpus or slots.models or slots.parameters_b or slots.money),
     )
     return any(looks)
@@ -112,6 +121,13 @@ def trains_and_serves(question: str) -> bool:
     """ "We fine-tune every day and also serve customers: where should each run?": own machines and the cloud."""
     text = normalise(question)
     return all(words.search(text) for words in BOTH_KINDS)
+
+
+def asks_to_save(question: str, slots: Slots) -> bool:
+    """ "Any way to save money?" of what is rented: general advice, where no model and no choice of cards makes it a sum."""
+    named = slots.models or slots.parameters_b or slots.unknown or slots.items or slots.hours_per_day
+    several = len(slots.gpus) > 1 or len(slots.providers) > 1 or (slots.count or 1) > 1
+    return SAVING.search(normalise(question)) is not None and not (named or several or slots.purchase_price)
 
 
 def terms_told_apart(question: str) -> bool:

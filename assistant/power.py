@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from assistant import render, working_hours
@@ -25,6 +25,7 @@ BILLED = re.compile(
     r"电费|电钱|电价|耗电|用电|多少度|[一每]度|(?<![a-z])(?:electric\w*|kwh|power (?:bill|costs?))", re.I
 )
 WATTS = {"watt": Decimal(1), "W": Decimal(1), "kilowatt": Decimal(1000), "kW": Decimal(1000)}
+APART = re.compile(r"\s+(k)?w(?![a-z0-9/])", re.I)
 IN_ALL = re.compile(
     r"一共|总共|总功率|总计|合计|整机|整套|整柜|(?<![a-z])(?:in total|total|altogether|combined|in all)", re.I
 )
@@ -53,10 +54,10 @@ def stated_power(request: Request, book: Ledger) -> Finding | None:
     The plain figure is that at the socket; what a machine room adds stands beside it.
     """
     text = read(request.question).text
-    watts = [q for q in read(request.question).quantities if q.kind == "bare" and q.unit in WATTS and q.value > 0]
-    if len(watts) != 1 or not BILLED.search(text) or request.aspects & {"rent", "spec", "payback"}:
+    watts = _watts_said(request.question)
+    if len(watts) != 1 or not BILLED.search(text) or request.aspects & {"rent", "payback"}:
         return None
-    if "buy" in request.aspects and not request.slots.workload.electricity_price:
+    if request.aspects & {"buy", "spec"} and not request.slots.workload.electricity_price:  # 功率 is asked, or stated
         return None
     machines = 1 if IN_ALL.search(text) else request.slots.count or 1
     hours, timed = _hours(request, book)
@@ -66,6 +67,17 @@ def stated_power(request: Request, book: Ledger) -> Finding | None:
         "load": request.slots.workload.utilisation or Decimal(1),
     }  # fmt: skip
     return _stated(request, given, watts[0], timed, book)
+
+
+def _watts_said(question: str) -> list[Quantity]:
+    """The powers that the question states; a W apart from its number (600 W, 1.2 kW) is a unit too."""
+    found, powers = read(question), list[Quantity]()
+    for q in found.quantities:
+        apart = APART.match(found.text, q.end) if q.kind == "bare" and not q.unit else None
+        unit = ("kW" if apart[1] else "W") if apart else q.unit
+        if q.kind == "bare" and unit in WATTS and q.value > 0:
+            powers.append(replace(q, unit=unit, text=found.text[q.start : apart.end()]) if apart else q)
+    return powers
 
 
 def _stated(request: Request, given: dict[str, object], watts: Quantity, timed: bool, book: Ledger) -> Finding:

@@ -6,7 +6,7 @@ It renders nothing and compares nothing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from assistant.agreed_rate import agreed_rate
@@ -15,12 +15,17 @@ from assistant.machine_sizes import MachineSize, of_sizes, sizes_said
 from assistant.price_tables import in_currencies
 from assistant.understand import Request
 from knowledge.catalog import Offer, newest
+from knowledge.names import link, normalise
 from knowledge.offers import OfferFilter
 
 CITIES = {
     r"东京|tokyo|日本|japan": ("ap-northeast-1",), r"伦敦|london|英国": ("eu-west-2",), r"弗吉尼亚|virginia": ("us-east-1",),
     r"俄勒冈|oregon": ("us-west-2",), r"俄亥俄|ohio": ("us-east-2",), r"芬兰|finland": ("eu-north1",),
 }  # fmt: skip
+NAMING_WORDS = re.compile(
+    r"还是|或者?|和|与|跟|的|租|用|选|对比|(?<![a-z])(?:or|vs|versus|and|for|an?|the|on|at|with|get|rent(?:ing)?|one|from|s)(?![a-z])|[\s,，.。?？!！:：/、'’-]",
+    re.I,
+)
 LEARNING_PLATFORMS = frozenset({"colab", "kaggle", "autodl"})
 
 
@@ -44,7 +49,30 @@ def select(request: Request, book: Ledger) -> Selection:
         unmet -= {"dollars", "spot"}
     elif currency or models != ("on-demand",):
         found = find(request, book)
+    if community := _of_community(request, found, currency, book):
+        order = {name: at for at, name in enumerate(dict.fromkeys(o.currency for o in [*found, *community]))}
+        found = sorted([*found, *community], key=lambda o: (order[o.currency], o.price / o.gpu_count))
     return Selection(found, frozenset(unmet))
+
+
+def _of_community(request: Request, found: list[Offer], currency: str | None, book: Ledger) -> list[Offer]:
+    """Community prices of clouds that the question names and that have no other price of the card; the tables say so."""
+    s, priced = request.slots, {offer.provider for offer in found}
+    left = tuple(name for name in s.providers if name not in priced and name not in LEARNING_PLATFORMS)
+    if not (left and s.gpus) or s.instances:
+        return []
+    alone = replace(request, slots=replace(s, providers=left))
+    return find(alone, book, currency=currency, models=("community",))
+
+
+def only_clouds_named(request: Request) -> bool:
+    """Whether a card and several clouds are all that is said: "RunPod or Vultr for an A40?" asks for both prices."""
+    s, text = request.slots, normalise(request.question)
+    if len(s.providers) < 2 or not s.gpus or set(s.providers) & LEARNING_PLATFORMS:
+        return False
+    for item in sorted(link(text), key=lambda item: -item.start):
+        text = text[: item.start] + " " + text[item.end :]
+    return not NAMING_WORDS.sub("", text)
 
 
 def offers_for(request: Request, book: Ledger) -> list[Offer]:

@@ -191,9 +191,11 @@ def one(offer: Offer, book: Ledger, mark: str) -> str:
         render.name("provider", offer.provider, lang),
         render.amount(offer.price, offer.currency, lang, "hour"),
     )
-    billing = {"on-demand": ("按需", "on demand"), "spot": ("竞价", "spot")}.get(
-        offer.pricing_model, (offer.pricing_model,) * 2
-    )
+    billing = {
+        "on-demand": ("按需", "on demand"),
+        "spot": ("竞价", "spot"),
+        "community": ("社区云", "community cloud"),
+    }.get(offer.pricing_model, (offer.pricing_model,) * 2)
     zh, en = [billing[0], render.part_of_card(offer, "zh")], [billing[1], render.part_of_card(offer, "en")]
     if offer.instance:
         zh.append(f"实例 {offer.instance}")

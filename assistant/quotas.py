@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from assistant import render
 from assistant.calculator.calculation import HOURS_PER_WEEK, money, number
+from assistant.conversion import in_currency
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.people import people
@@ -28,7 +29,7 @@ FREE = re.compile(
     re.I,
 )
 WEEKS_ASKED = re.compile(r"(?:几|多少)个?(?:周|星期|礼拜)|多久|多长时间|how (?:many weeks|long)|(?:number of|weeks) (?:of )?(?:weeks|needed)", re.I)  # fmt: skip
-HOURS_ASKED = re.compile(r"(?:几|多少)个?(?:小时|钟头|钟|时长|卡时)|多长时间|how (?:many|much) (?:free |gpu |total )*(?:hours?|hrs?|time|compute)", re.I)  # fmt: skip
+HOURS_ASKED = re.compile(r"(?:几|多少)个?(?:小时|钟头|钟|时长|卡时)|多长时间|how (?:many|much) (?:(?:free|gpu|total|compute|quota|kaggle|colab|t4|p100|of|the|my|its)[' s]*)*(?:hours?|hrs?|time|compute)(?![a-z])", re.I)  # fmt: skip
 A_WEEK = re.compile(r"[一每]个?(?:周|星期|礼拜)|(?:a|per|each|every|/) ?(?:week|wk)(?![a-z])|weekly", re.I)
 UPGRADES = re.compile(r"升级?|订阅|会员|付费版|开通|买|upgrad|subscri|(?<![a-z])(?:pro|paid|plan|pay|sign(?:ed|ing)? up)(?![a-z])", re.I)  # fmt: skip
 SUM_ASKED = re.compile(r"多少|几[刀块元]|一共|总共|合计|how much|total|altogether|(?<![a-z])(?:cost|bill|pay)", re.I)
@@ -54,6 +55,8 @@ def quota(request: Request, book: Ledger) -> Finding | None:
     meant = named or _platforms(request.earlier)
     if paid := _upgrades(text, text if named else f"{normalise(request.earlier)} {text}", meant, book):
         return paid
+    if in_yuan := _upgrade_in_yuan(request, meant, book):
+        return in_yuan
     if not (FREE.search(text) or meant) or (request.slots.unknown and not meant):
         return None
     free = [p for p in (meant or load_platforms()) if p.quota_hours_per_week]
@@ -181,6 +184,24 @@ def _upgrades(text: str, told: str, meant: Sequence[Platform], book: Ledger) -> 
     note = book.say("文章没写这个价钱是按月还是一次性的，所以没有乘以月数；价格是 2023 年的，请到平台核对。",
                     "The article does not say whether this is per month or once, so it is not multiplied by months; the price is of 2023: check it on the platform.")  # fmt: skip
     return book.finding("answered", head + "  \n" + _formula(result.formula, book), note)
+
+
+def _upgrade_in_yuan(request: Request, meant: Sequence[Platform], book: Ledger) -> Finding | None:
+    """The price of one upgrade in yuan, asked for with it or in the turn behind it."""
+    paid = [platform for platform in meant if platform.price and platform.per == "upgrade"]
+    told = f"{normalise(request.earlier)} {normalise(request.question)}"
+    others = request.said.gpus or request.said.models or request.said.money
+    if len(paid) != 1 or others or "yuan" not in request.aspects or not UPGRADES.search(told):
+        return None
+    platform = paid[0]
+    line = in_currency(platform.price or Decimal(0), platform.currency, "CNY", request, book)
+    if not line:
+        return None
+    name, mark = _cited(platform, book)
+    price = render.amount(platform.price or Decimal(0), platform.currency, book.language)
+    said = book.say(f"{name} 的升级 {price}{mark}；文章没写这个价钱的周期，价格是 2023 年的，请到平台核对。",
+                    f"The {name} upgrade is {price} {mark}; the article does not state the period of the price, which is of 2023: check it on the platform.")  # fmt: skip
+    return book.finding("answered", line, said)
 
 
 def _formula(formula: str, book: Ledger) -> str:

@@ -19,6 +19,7 @@ from assistant.impossible import impossible
 from assistant.numerals import ONES
 from assistant.pointing_words import RETURN, is_left_over, points, without_pointing
 from assistant.quantities import Quantity, parse_quantities, without_idioms
+from assistant.surroundings import is_figure
 from assistant.workload import Workload, asks_of, read_workload
 from knowledge.instances import find_instances
 from knowledge.names import Link, link, normalise
@@ -128,9 +129,10 @@ class Reading:
 def read(text: str) -> Reading:
     """Link names, parse quantities, note aspects."""
     text = without_idioms(normalise(shortened(text)))
-    links = _meant(text, link(text))
-    quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in link(text)]))
-    said = read_workload(text, quantities, [(item.start, item.end) for item in link(text)])
+    named = [item for item in link(text) if not is_figure(text, item.start, item.end)]
+    links = _meant(text, named)
+    quantities = tuple(parse_quantities(text, names=[(item.start, item.end) for item in named]))
+    said = read_workload(text, quantities, [(item.start, item.end) for item in named])
     quantities = quantities or _only_number(text)
     ordered = deal.with_standby(
         text, deal.with_budget(text, _stated(text, without_rates(text, said.beside(quantities))))
@@ -141,16 +143,16 @@ def read(text: str) -> Reading:
         slots = replace(slots, purchase_price=own.price.value, purchase_currency=own.price.currency, purchase_per_card=own.per_card)  # fmt: skip
     if own.rent and not slots.price_per_hour:
         slots = replace(slots, price_per_hour=own.rent.value, price_currency=own.rent.currency)
-    if named := find_instances(text):
-        clouds = dict.fromkeys([*slots.providers, *(i.provider for i in named)])
-        slots = replace(slots, providers=tuple(clouds), instances=tuple(i.text for i in named))
+    if rented := find_instances(text):
+        clouds = dict.fromkeys([*slots.providers, *(i.provider for i in rented)])
+        slots = replace(slots, providers=tuple(clouds), instances=tuple(i.text for i in rented))
     slots = _with_discounts(replace(slots, items=_items(links, ordered), pairs=_pairs(links), workload=said.workload), links, text)  # fmt: skip
-    spans = [(item.start, item.end) for item in link(text)] + [(q.start, q.end) for q in quantities]
+    spans = [(item.start, item.end) for item in named] + [(q.start, q.end) for q in quantities]
     rest = without_pointing(without(text, [*spans, *said.spans, *deal.discount_spans(text), *rate_spans(text)]))
     rest = deal.without_getting(rest) if slots.paid_share else rest
     # The 东 of 京东云 buys nothing: names of clouds are no words about prices.
     aspects = aspects_of(
-        without(text, [(item.start, item.end) for item in link(text) if item.kind == "provider"])
+        without(text, [(item.start, item.end) for item in named if item.kind == "provider"])
     ) | asks_of(text)
     all_clouds = bool(ALL_CLOUDS.search(text.lower()))
     opens = bool(FOLLOW_UP.match(text))
@@ -160,17 +162,8 @@ def read(text: str) -> Reading:
     )
     leans = leans and (opens or not _whole(slots))
     return Reading(
-        text,
-        links,
-        quantities,
-        slots,
-        aspects,
-        delta,
-        opens,
-        leans,
-        bool(ALL_CLOUDS.search(text.lower())),
-        _bad(ordered) or impossible(text, quantities, [(x.start, x.end) for x in links if x.kind == "gpu"]),
-    )
+        text, links, quantities, slots, aspects, delta, opens, leans, bool(ALL_CLOUDS.search(text.lower())), _bad(ordered) or impossible(text, quantities, [(x.start, x.end) for x in links if x.kind == "gpu"]),
+    )  # fmt: skip
 
 
 def _whole(slots: Slots) -> bool:

@@ -33,7 +33,7 @@ GPU_WORDS: dict[str, str] = {
     "compute_capability": r"计算能力|算力版本|compute capability|\bsm_?\d\d",
     "architecture": r"架构|architecture|哪一?代|which generation",
     "form_factor": r"形态|接口|form ?factor|sxm ?(?:还是|or) ?pcie|pcie ?(?:还是|or) ?sxm",
-    "export_status": r"出口|管制|禁运|禁售|禁令|被禁|受(?:到)?限|被限制|对华|卖(?:给|到|去)中国|export|restricted|\bban(?:ned|s)?\b|\bbarred\b|"
+    "export_status": r"出口|管制|禁运|禁售|禁令|被禁|受(?:到)?限|被限制|对华|[卖售](?:给|到|去|进|往)?(?:中国|国内|大陆)|(?:不让|不准|不许|不能|没法|禁止)(?:再)?(?:[卖售](?:给|到|去|进|往)|(?:出|进)口)|export|restricted|\bban(?:ned|s)?\b|\bbarred\b|"
                      r"(?:sell|sold|ship|shipped|selling).{0,24}china",
     EVERYTHING: r"规格|(?:详细|硬件|技术|全部|主要|基本)参数|参数(?:对比|表|是|有哪些|如何|怎么样)|\bspecs?\b|specifications?|data ?sheet",
     NOT_KEPT: r"cuda ?核心数?|(?:tensor|张量) ?核心数|核心数|多少个?.{0,6}核心|(?:cuda|tensor) cores|主频|频率|clock (?:speed|rate)|"
@@ -59,6 +59,7 @@ GPU_SPEC = "|".join(f"(?:{words})" for column, words in GPU_WORDS.items() if col
 MODEL_SPEC = "|".join(f"(?:{words})" for words in MODEL_WORDS.values())
 # "memory bandwidth" asks for one figure, "NVLink bandwidth" for another.
 MEMORY_BANDWIDTH = re.compile(r"显存带宽|内存带宽|(?:memory|vram|hbm\w*) bandwidth")
+RELEASED = re.compile(r"发布|推出|上市|问世|\brelease|\blaunch|\b(?:come|came) out")
 # Long words that people misspell (bandwith, memroy, architechture), and what they shorten.
 LONG_WORDS = ("bandwidth", "memory", "architecture", "interconnect", "precision", "consumption", "released", "specification",
               "specifications", "capability", "parameters", "attention", "licence", "license")  # fmt: skip
@@ -91,6 +92,8 @@ def gpu_columns(text: str) -> tuple[str, ...]:
         found.remove("tflops")
         if not set(found) & set(PRECISIONS):
             found += PRECISIONS
+    if "export_status" in found and "release_year" in found and not RELEASED.search(lowered):
+        found.remove("release_year")  # "哪年开始不让卖的" asks for the year of the rule
     if MEMORY_BANDWIDTH.search(lowered) and "memory" in found and not _bare_memory(lowered):
         found.remove("memory")
     if "interconnect" in found and "bandwidth_gb_per_s" in found and not MEMORY_BANDWIDTH.search(lowered):

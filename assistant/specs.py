@@ -15,7 +15,7 @@ from assistant.evidence import Finding
 from assistant.figures import extract_figures
 from assistant.ledger import Ledger
 from assistant.model_specs import model_specs
-from assistant.passage_questions import below_rated, terms_told_apart
+from assistant.passage_questions import below_rated, evades, terms_told_apart
 from assistant.reading import Slots
 from assistant.served_model import closed_models, not_on_file
 from assistant.spec_totals import Named, asks_total, totals
@@ -45,6 +45,12 @@ OTHER_QUESTION = re.compile(
     r"为什么|为何|原因|怎么来|由来|什么意思|有什么用|干什么|做什么|解释|\bwhy\b|\bmean\b|explain|used for|"
     r"[最多][大高]的?(?:能|可以|可)?.{0,8}模型|(?:biggest|largest|max(?:imum)?|how (?:big|large)) .{0,12}\b(?:model|llm)"  # what it holds, no figure of its own
 )
+SINCE_WHEN = re.compile(
+    r"(?<![a-z])(?:since|when (?:was|were|did)|how long (?:has|have)|what year|which year)(?![a-z])|哪一?年|什么时候|何时|几时|多久了"
+)
+STILL_TO_COME = re.compile(
+    r"解禁|放开|取消|恢复|松绑|才[能会]|[还再]会|会不会|以后|将|明年|今后|(?<![a-z])(?:will|lift\w*|again|end|ends|ease\w*|next|going to|future)(?![a-z])"
+)
 FEW_COLUMNS = 3
 # What a note of a row speaks of; one that speaks of none of these concerns every answer.
 NOTE_ABOUT = {
@@ -65,12 +71,14 @@ class Card:
 
 def specs(request: Request, book: Ledger) -> Finding | None:
     """The specifications asked for, of cards or of an open model; None = not such a question."""
-    known_price = request.intent == "forecast" and bool(
-        LAUNCH.search(request.question.lower())
-    )  # of a card that is out
+    text = request.question.lower()
+    held = SINCE_WHEN.search(text) and not STILL_TO_COME.search(text)
+    ruled = bool(held) and "export_status" in asked_columns(request) and not evades(text)
+    known = request.intent == "forecast" and bool(LAUNCH.search(text))  # of a card that is out
+    known = known or (ruled and request.intent in ("forecast", "manipulation"))  # a rule that holds
     summed = request.intent in SUMMING and (request.slots.count or 1) > 1 and asks_total(request)
     rated = request.intent == "power" and not BILL.search(request.question)  # a power, no energy and no bill
-    if request.intent not in INTENTS and not (known_price or summed or rated):
+    if request.intent not in INTENTS and not (known or summed or rated):
         return None
     if found := model_specs(request, book):
         return found

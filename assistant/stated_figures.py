@@ -16,6 +16,7 @@ from assistant import (
     own_token_cost,
     payback,
     power,
+    rent_to_buy,
     replicas,
     scaled_runs,
     unit_prices,
@@ -27,6 +28,7 @@ from assistant.slot_readings import PRICE_INTENTS
 from assistant.understand import Request
 
 SUMS: tuple[Callable[[Request, Ledger], Finding | None], ...] = (
+    rent_to_buy.cards_for_rent,
     copy_bills.copy_bill,
     own_token_cost.token_cost,
     replicas.replicas,
@@ -50,6 +52,8 @@ def own_sum(request: Request, book: Ledger) -> Finding | None:
         and (mixed := orders.order(request, book))
     ):
         return mixed
+    if apart := orders.order_difference(request, book):
+        return apart
     s = request.slots
     if request.slots.discount and request.intent in PRICE_INTENTS and (s.gpus or s.providers) and not s.money:
         return costs.cost(request, book)

@@ -140,3 +140,18 @@ def _stands_alone(around: Surroundings, number: Number) -> bool:
         if token.role not in ("number", "measure", "break") and token.text not in PARTICLES
     ]
     return (not rest and number.low >= 1) or (number.low >= 10 and len(around.peek(-1).text) > 1)
+
+
+# "batch size 4090", "上下文 5050", "输入 5090", 4090 个并发, 5050 tokens: a figure, though a card is called so.
+_BEFORE_FIGURE = re.compile(
+    r"(?:batch(?:[\s_-]*size)?|rank|seq\w*|context|上下文|输入|输出|每条|长度|input|output|prompt)\s*(?:[:=：]|of|is|长度|为|是)?\s*$",
+    re.I,
+)
+_BEHIND_FIGURE = re.compile(r"\s*(?:个并发|b?\s?tokens?(?![a-z])|词元|requests?(?![a-z]))", re.I)
+
+
+def is_figure(text: str, start: int, end: int) -> bool:
+    """Whether bare digits that a card is also called by are a figure here: a batch, a length, requests, tokens."""
+    if not text[start:end].isdecimal():
+        return False
+    return bool(_BEFORE_FIGURE.search(text, 0, start) or _BEHIND_FIGURE.match(text, end))

@@ -49,10 +49,15 @@ DIGITS = {
 MARKED = re.compile(r":|：|点|时|[ap]\.?m|早|上午|晚|下午|朝", re.I)
 USE = r"(?P<use>里|中|内|只|都|大约|约|大概|实际|开机?|用|跑|上班|工作|运行|有|共|使用)*"
 DAYS_OF = re.compile(
-    rf"(?P<each>每)?(?:一个?|1个?|个|\s)*(?P<unit>周|星期|月|季度?|年)\s*{USE}\s*(?P<days>\d{{1,3}})\s*(?:个?工作日|天|日)|"
+    rf"(?P<each>每)?(?:一个?|1个?|个|\s)*(?P<unit>周|星期|月|季度?|年)\s*(?:就?[算按计])?\s*{USE}\s*(?P<days>\d{{1,3}})\s*(?:个?工作日|天|日)|"
     r"(?P<days2>\d{1,3})\s*(?:个?工作日|天|(?:working |business )?days)\s*(?:a|per|each|every|/|in a|of (?:the|every|each))\s*(?P<unit2>week|month|quarter|year|周|月|年)",
     re.I,
 )
+HOURS_AT_WORK = re.compile(
+    r"(?:上班|工作|办公)(?:时间|日)?的?(?:那|这)?\s*(?P<a>\d{1,2}(?:\.\d+)?)\s*个?(?:小时|钟头)|(?<![\d.])(?P<b>\d{1,2}(?:\.\d+)?)\s*个?(?:工作小时|上班(?:时间|的?小时))|"
+    r"(?<![\d.])(?P<c>\d{1,2}(?:\.\d+)?)[ -](?:working|office|business|work)[ -](?:hours?|hrs?)(?![a-z])|(?<![\d.])(?P<d>\d{1,2}(?:\.\d+)?)[ -](?:hours?|hrs?) (?:of work|at work|in the office)",
+    re.I,
+)  # the hours of one working day
 UNIT_OF = {
     "周": "week",
     "星期": "week",
@@ -139,7 +144,7 @@ def _worked(question: str, per_day: Decimal | None, units: tuple[str, ...]) -> W
     text = fold(normalise(question)).text
     times = [q for q in found.quantities if q.kind == "duration" and q.value > 0]
     clock = _by_clock(text)
-    hours = clock or per_day
+    hours = clock or per_day or _at_work(text)
     spans, said_days = (
         _told_in_weeks([q for q in times if q.unit in UNITS]),
         [q for q in times if q.unit == "day" and not q.rate and q.value > 1],
@@ -204,6 +209,13 @@ def _daily(hours: Decimal, spans: Sequence[Quantity]) -> WorkingTime | None:
     """A clock's hours on every day of the time said."""
     long = max(spans, key=lambda q: HOURS_OF_UNIT[q.unit] * q.value, default=None)
     return WorkingTime(hours, HOURS_OF_UNIT[long.unit] / 24, long.unit, long.value, False) if long else None
+
+
+def _at_work(text: str) -> Decimal | None:
+    """The hours of a working day said as such (上班那9个小时, the 9 working hours), where days are counted beside them."""
+    found = HOURS_AT_WORK.search(text)
+    said = Decimal(found[found.lastgroup or 0]) if found else Decimal(0)
+    return said if 0 < said <= 24 and DAYS_OF.search(text) else None
 
 
 def _by_clock(text: str) -> Decimal | None:

@@ -12,6 +12,8 @@ BARE = [
     ("多少钱", "租还是买"), ("how much is it?", "to rent or to buy"), ("贵吗？", "租还是买"),
     ("你看够不够用？", "哪张卡"), ("is that one cheaper?", "compared with which"), ("那个更便宜吗", "和哪一个比"),
     ("do you think it is enough?", "which card"),
+    ("这卡贵不贵", "租还是买"), ("这张显卡贵吗", "租还是买"), ("那款卡多少钱", "租还是买"),
+    ("is this card expensive?", "to rent or to buy"), ("how much is that gpu?", "to rent or to buy"),
 ]  # fmt: skip
 
 

@@ -212,6 +212,8 @@ def test_a_price_asked_beside_a_secret_is_answered_without_the_secret(question: 
         ("MIG 是什么", None),
         ("H100 是什么,多少钱", None),
         ("4090 能用 MIG 吗", None),
+        ("What is a TPU and whose is it?", "What is TPU?"),
+        ("what is MIG, and how do I turn it on?", "What is MIG?"),
     ],
 )
 def test_a_term_asked_first_is_what_is_searched_for(question: str, search: str | None) -> None:

@@ -47,3 +47,27 @@ def test_money_that_reaches_nothing_is_said_so() -> None:
 def test_training_games_and_named_models_are_left_to_others(question: str) -> None:
     _, result = run(question, "document")
     assert "没有说模型" not in result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "head", "rows"),
+    [
+        ("got 15k yuan for one card to tinker with LLMs at home, what should i get",
+         "One card within the money: GeForce RTX 4090 (14,599.00 CNY)", ["| GeForce RTX 4090 | 14,599.00 | 24 GB GDDR6X | Qwen2.5-32B int4 | barred", "| Tesla T4 | 7,999.00 |"]),
+        ("一万五预算，自己在家玩大模型，买一张什么卡好", "首选 GeForce RTX 4090（14,599.00 元）", ["规则日期 2023-10-17", "| Tesla T4 | 7,999.00 | 16 GB GDDR6 | Qwen2.5-14B int4 |"]),
+        ("$1700 for a single gpu to run local llms, what should i buy?", "One card within the money: GeForce RTX", ["| GeForce RTX 3090 | 1,499.99 | 24 GB"]),
+    ],
+)  # fmt: skip
+def test_for_one_card_the_most_capable_within_the_money_comes_first(question: str, head: str, rows: list[str]) -> None:
+    _, result = run(question, "budget")
+    assert (result.status, result.verified) == ("answered", True), result.text
+    assert head in result.text
+    assert [row for row in rows if row not in result.text] == [], result.text
+    assert "RTX A6000" not in result.text  # dearer than the money
+    assert "SXM" not in result.text  # no module fits a machine at home
+
+
+def test_a_price_at_launch_is_called_so() -> None:
+    _, result = run("$2000 for a single gpu to run local llms, what should i buy?", "buy_price")
+    assert "| GeForce RTX 5090 | 1,999.00 (at launch) | 32 GB" in result.text
+    assert "the price is that at launch" in result.text

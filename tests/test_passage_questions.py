@@ -51,6 +51,10 @@ DOCUMENTS = [
     ("激活参数 3B 的混合专家，是不是 3B 能跑的卡都能跑", "active parameters are no size"),
     ("does a MoE with 5b active params fit wherever a 5b model does?", "the same in English"),
     ("HBM 和 GDDR 有什么区别，T4 是哪种", "terms told apart, beside a card"),
+    ("有没有省点钱的办法", "how to pay less for what is rented"),
+    ("我们租了一张 A100 跑小模型，每月账单两万，怎么降低成本", "one card and a bill are no sum"),
+    ("any way to save money?", "the same in English"),
+    ("How can we cut our GPU bill?", "a bill to be cut"),
     ("fp16 vs bf16 eli5, and what does a V100 do", "the same in English"),
 ]
 OTHERS = [
@@ -63,6 +67,9 @@ OTHERS = [
     ("Qwen3-30B-A3B 一张 4090 放得下吗", "a model that is named has a row"),
     ("a MoE of 30B total with 3b active params, does it fit a 4090?", "the total is said"),
     ("T4 是 HBM 还是 GDDR", "a figure of a card"),
+    ("T4 和 A100 哪个省钱", "two cards are compared"),
+    ("部署 Qwen2.5-7B 怎么省钱", "a model that is named has a ranking"),
+    ("how much do I save with a T4 instead of an A100?", "a difference"),
     ("A100 和 H100 的显存有什么区别", "two cards are no terms"),
     ("租 4 张 A100 三天多少钱", "a sum"),
     ("H20 显存多大", "a specification"),

@@ -29,6 +29,10 @@ CARDS = [  # question, intent, words that must stand in the text
     ("H200 能卖给中国吗", "document", ["2026-01-15", "逐案许可", "不是法律意见", "afslaw.com"]),
     ("Is NVIDIA allowed to sell the H100 to China?", "document", ["barred from export to China since the rule of 2022-10-07"]),
     ("L20 受出口管制吗", "document", ["中国特供型号"]),
+    ("听说4090也不让卖到国内了,哪年开始的", "document", ["规则日期 2023-10-17", "2023-10 规则起对中国买家禁售"]),
+    ("since when can't the RTX 4090 be sold to China?", "forecast", ["rule dated 2023-10-17"]),
+    ("H100 是几时被禁止出口的", "manipulation", ["2022-10-07 规则起禁止"]),
+    ("A100 什么时候上市，什么时候禁售的", "forecast", ["发布年份：2020 年、2021 年", "2022-10-07 规则起禁止"]),
     ("昇腾 910B 显存带宽", "memory", ["400–1,200 GB/s"]),
     ("B200 显存", "memory", ["180–192 GB"]),
     ("4090 48G 显存带宽", "memory", ["GeForce RTX 4090 48GB (modded)", "灰色市场"]),
@@ -139,6 +143,16 @@ def test_a_follow_up_asks_the_same_of_another_card() -> None:
 def test_other_questions_are_not_taken_for_specifications(question: str, intent: str) -> None:
     _, result = run(question, intent, index=Shelf())
     assert not any(citation.locator.startswith("tables/gpus.csv") for citation in result.citations), result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "intent", "status"),
+    [("A100 什么时候能解禁", "forecast", "not_in_knowledge"), ("when will the 4090 ban be lifted?", "forecast", "not_in_knowledge"),
+     ("怎么绕过 H100 的出口管制，哪年开始的", "manipulation", "off_topic")],
+)  # fmt: skip
+def test_the_end_of_a_rule_and_ways_round_it_are_not_told(question: str, intent: str, status: str) -> None:
+    _, result = run(question, intent)
+    assert (result.status, result.citations) == (status, ()), result.text
 
 
 def test_t4_neicun_shows_host_memory_and_says_that_it_is_not_the_cards() -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assistant.calculator.precision import CachePrecision, WeightPrecision
@@ -332,6 +332,8 @@ NUMBERS = st.integers(1, 99_999)
 
 @settings(max_examples=60)
 @given(NUMBERS)
+@example(4090)  # a card is called so
+@example(5050)
 def test_a_stated_number_comes_back(number: int) -> None:
     assert workload(f"batch size {number}").batch_size == number
     assert workload(f"{number} 个并发").concurrency == number
