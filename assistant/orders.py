@@ -80,7 +80,9 @@ def order_difference(request: Request, book: Ledger) -> Finding | None:
     )
     if request.intent not in ("price", "compare", "cost") or not asked:
         return None
-    if SUM.search(found.text) or request.aspects & {"buy", "separately"} or s.unknown or s.models or s.money:
+    if SUM.search(found.text) or request.aspects & {"buy", "separately", "order"} or s.unknown or s.models or s.money:
+        return None
+    if len(s.providers) > 2:  # one cloud for each lot at most
         return None
     lines = _lines(found)
     if len(lines) != 2 or lines[0].count == lines[1].count or len({(line.gpu, line.provider) for line in lines}) < 2:

@@ -52,3 +52,9 @@ def test_each_sum_is_of_the_lots_hours_and_watts_said(
 def test_a_month_taken_as_thirty_days_without_hours_at_work_leaves_the_time_said() -> None:
     _, result = run("腾讯T4跑48小时多少钱,一个月按30天算", "cost")
     assert "416.64 元" in result.text, result.text  # 48 x 8.68
+
+
+def test_numbers_of_offers_to_be_ranked_are_no_lots() -> None:
+    _, result = run("Rank the six T4/A100 offers of Alibaba, Tencent and Volcengine from cheap to expensive", "compare")
+    assert [price for price in ("8.68", "11.28", "11.63", "28.64", "34.742", "40.39") if price not in result.text] == []
+    assert "6× T4" not in result.text
