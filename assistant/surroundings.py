@@ -151,7 +151,7 @@ _BEHIND_FIGURE = re.compile(r"\s*(?:个并发|b?\s?tokens?(?![a-z])|词元|reque
 
 
 def is_figure(text: str, start: int, end: int) -> bool:
-    """Whether bare digits that a card is also called by are a figure here: a batch, a length, requests, tokens."""
-    if not text[start:end].isdecimal():
+    """Whether digits (4090, 4090B) that a card is also called by are a figure here: a batch, a length, requests, tokens."""
+    if not re.fullmatch("[0-9]+[bB]?", text[start:end]):
         return False
     return bool(_BEFORE_FIGURE.search(text, 0, start) or _BEHIND_FIGURE.match(text, end))
