@@ -13,7 +13,7 @@ from decimal import Decimal
 from assistant import stated_deal as deal
 from assistant.agreed_rate import rate_spans, without_rates
 from assistant.aspects import ALL_CLOUDS, FOLLOW_UP, aspects_of, content_words, without_aspects
-from assistant.calculator import rental
+from assistant.calculator import time_lengths
 from assistant.evidence import Language
 from assistant.impossible import impossible
 from assistant.numerals import ONES
@@ -25,7 +25,7 @@ from knowledge.instances import find_instances
 from knowledge.names import Link, link, normalise
 
 HEAD_CHARACTERS, TAIL_CHARACTERS = 3000, 1000  # what is read of a very long question
-HOURS_OF_UNIT = rental.HOURS_OF_UNIT | {"clock": Decimal(1), "gpu-hour": Decimal(1)}
+HOURS_OF_UNIT = time_lengths.HOURS_OF_UNIT | {"clock": Decimal(1), "gpu-hour": Decimal(1)}
 ARTICLES = ("a", "an")  # "an A100" says which card, not how many
 CJK = re.compile(r"[\u4e00-\u9fff]")
 # A name right behind one of these, or right before "换成", is what is not meant.

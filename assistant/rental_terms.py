@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from assistant import price_gaps, price_selection, prices, render
-from assistant.calculator import rental
+from assistant.calculator import time_lengths
 from assistant.calculator.calculation import number
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
@@ -166,7 +166,7 @@ def in_hours(period: Period, per_day: Decimal, book: Ledger) -> Period:
 
 
 def standard(unit: str) -> Period:
-    return Period(rental.HOURS_OF_UNIT[unit], Decimal(1), unit, unit)
+    return Period(time_lengths.HOURS_OF_UNIT[unit], Decimal(1), unit, unit)
 
 
 def gpus_in(period: Period, count: int) -> int:
@@ -200,4 +200,4 @@ def month_note(periods: Sequence[Period], book: Ledger) -> str:
     """How long a month was taken to be, if one was."""
     if not any(period.unit in ("month", "quarter") for period in periods):
         return ""
-    return rental.MONTH.text[book.language] + book.say("。", ".")
+    return time_lengths.MONTH.text[book.language] + book.say("。", ".")

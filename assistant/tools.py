@@ -38,6 +38,7 @@ from assistant.calculator import (
     server_sums,
     serving_capacity,
     serving_throughput,
+    time_lengths,
     token_cost,
     tokens_trained,
     training_compute,
@@ -68,7 +69,7 @@ class Calculator:
 
 
 CALCULATORS: dict[str, Calculator] = {
-    "period_hours": Calculator(rental.PeriodHoursInput, rental.period_hours),
+    "period_hours": Calculator(time_lengths.PeriodHoursInput, time_lengths.period_hours),
     "rental_cost": Calculator(rental.RentalCostInput, rental.rental_cost),
     "discounted_price": Calculator(unit_price.DiscountedPriceInput, unit_price.discounted_price),
     "budget_hours": Calculator(rental.BudgetHoursInput, rental.budget_hours),

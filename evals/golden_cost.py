@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from assistant.calculator.calculation import Calculation
-from assistant.calculator.rental import HOURS_OF_UNIT
+from assistant.calculator.time_lengths import HOURS_OF_UNIT
 from assistant.tools import calculate
 from evals.golden_rows import GPU_HOURS, Operation, Row, given, in_unit
 from knowledge.catalog import load_catalog
