@@ -32,7 +32,7 @@ from assistant import owner
 from assistant.conversations import MAX_QUESTION_CHARACTERS, AdviceFailedError, Answerer, Conversations, converse
 from assistant.evidence import Done, Event
 from assistant.knowledge_api import add_routes
-from assistant.web import build_page, mount_page, stay_local
+from assistant.web.page import mount_pages, stay_local
 from ingest.incoming import LARGEST_BYTES
 from ingest.knowledge_base import KnowledgeBase
 from knowledge.weights import home
@@ -145,7 +145,7 @@ def create_app(advisor_provider: Callable[[], Served | None], conversations: Con
         return advisor.knowledge if advisor else None
 
     add_routes(app, knowledge, _loading)
-    mount_page(app, build_page(advisor_provider, conversations))
+    mount_pages(app, advisor_provider, knowledge, conversations)
     return app
 
 

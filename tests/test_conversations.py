@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 from scripted_advisor import ScriptedAdvisor, broken, plain_answer, silent
 
-from assistant.conversations import AdviceFailedError, Conversations, ConversationsVersionError, converse
+from assistant.conversations import (
+    AdviceFailedError,
+    Conversations,
+    ConversationsVersionError,
+    UnknownTurnError,
+    converse,
+)
 from assistant.evidence import Card, Done, Event
 
 
@@ -126,3 +132,76 @@ def test_a_fault_is_logged_whole_and_told_without_internals(
 def test_an_advisor_that_ends_without_an_answer_is_a_fault(store: Conversations) -> None:
     with pytest.raises(AdviceFailedError):
         list(converse(ScriptedAdvisor(silent), "q", store=store))
+
+
+# --- owners, lists, verdicts ----------------------------------------------------------------------------------------
+
+
+def test_two_owners_with_threads_of_one_name_never_see_each_other(store: Conversations) -> None:
+    store.append("t", "of ann", None, "ann")
+    turn = store.append("t", "of bob", None, "bob")
+    assert store.questions("t", owner="ann") == ("of ann",)
+    assert [thread.title for thread in store.threads("bob")] == ["of bob"]
+    for touch in (store.turn, store.forget_from, store.before):
+        with pytest.raises(UnknownTurnError, match=str(turn)):
+            touch(turn, "ann")
+    with pytest.raises(UnknownTurnError):
+        store.rate(turn, "up", owner="ann")
+    assert store.delete("t", "ann") == 1
+    assert store.questions("t", owner="bob") == ("of bob",)
+
+
+def test_conversations_are_listed_last_asked_first_under_their_first_question_or_own_title(
+    store: Conversations,
+) -> None:
+    store.append("old", "第一个\n问题 " + "长" * 100, None)
+    store.append("new", "second", None)
+    store.append("old", "later", None)
+    first, second = store.threads()
+    assert (first.id, first.turns, first.title[:7], len(first.title)) == ("old", 2, "第一个 问题 ", 60)
+    assert second.title == "second"
+    store.rename("new", "  H100 对比 ")
+    assert store.threads()[1].title == "H100 对比"
+    store.rename("new", " ")
+    assert store.threads()[1].title == "second"
+
+
+def test_asking_anew_forgets_the_turn_and_what_followed_in_its_thread_only(store: Conversations) -> None:
+    store.append("t", "one", None)
+    turn = store.append("t", "two", None)
+    store.append("other", "x", None)
+    store.append("t", "three", None)
+    assert store.before(turn) == ("one",)
+    assert store.forget_from(turn) == 2
+    assert (store.questions("t"), store.questions("other")) == (("one",), ("x",))
+
+
+def test_a_verdict_is_kept_with_its_reason_and_can_be_taken_back(store: Conversations) -> None:
+    turn = store.append("t", "q", None)
+    store.rate(turn, "down", " 价格太旧 ")
+    assert (store.turn(turn).verdict, store.turn(turn).reason) == ("down", "价格太旧")
+    store.rate(turn, None)
+    assert (store.turn(turn).verdict, store.turn(turn).reason) == (None, "")
+
+
+def test_a_file_of_format_1_keeps_its_turns_as_those_of_the_local_reader(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    database = sqlite3.connect(path)
+    database.executescript(
+        "CREATE TABLE turns (id INTEGER PRIMARY KEY, thread TEXT NOT NULL, asked_at TEXT NOT NULL, "
+        "question TEXT NOT NULL, answer TEXT); CREATE INDEX turns_by_thread ON turns (thread, id);"
+        "INSERT INTO turns VALUES (1, 't', '2026-01-01T00:00:00+00:00', 'kept', NULL); PRAGMA user_version = 1;"
+    )
+    database.close()
+    store = Conversations(path)
+    assert store.questions("t") == ("kept",)
+    store.append("t", "next", None)
+    assert [thread.turns for thread in Conversations(path).threads()] == [2]
+
+
+def test_a_revised_answer_takes_the_place_of_the_old_one_for_its_owner_only(store: Conversations) -> None:
+    turn = store.append("t", "q", plain_answer("q", "old"))
+    store.revise(turn, plain_answer("q", "new"))
+    assert [kept.answer and kept.answer.text for kept in store.turns("t")] == ["new"]
+    with pytest.raises(UnknownTurnError):
+        store.revise(turn, plain_answer("q", "theirs"), "ann")

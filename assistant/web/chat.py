@@ -6,7 +6,6 @@ comes from another host.
 
 from __future__ import annotations
 
-import os
 import re
 import threading
 import time
@@ -28,7 +27,6 @@ from assistant.reply import Reply, as_stopped, presentable, working_line
 
 if TYPE_CHECKING:
     import gradio
-    from fastapi import FastAPI
 
 UPDATE_SECONDS = 0.08  # at most 12 updates a second: one per token would starve the process
 HEARTBEAT_SECONDS = 1.0  # how soon a silent answer notices that it was stopped
@@ -46,12 +44,10 @@ EXAMPLES = (
 
 _TEXTS: dict[Language, dict[str, str]] = {
     "zh": {
-        "tagline": "GPU 怎么选、放不放得下、要花多少钱：每个数字都有出处",
         "ask": "问价格、显存、训练时间……",
         "new": "新对话",
     },
     "en": {
-        "tagline": "Which GPU, will it fit, what will it cost: every figure with its source",
         "ask": "Ask about prices, memory, training time …",
         "new": "New chat",
     },
@@ -66,114 +62,34 @@ _TOO_LONG = (
     f"The question is too long; please keep it within {MAX_QUESTION_CHARACTERS} characters."
 )
 
-_CSS = """
-.gradio-container { width: 100% !important; max-width: 960px !important; margin: 0 auto !important;
-  padding: 12px clamp(0px, 2vw, 16px) !important; }
-.main.fillable { padding: 8px clamp(8px, 2vw, 32px) !important; }
-#header { align-items: center; flex-wrap: nowrap; gap: 12px; }
-#header .column { gap: 2px; }
-#header h1 { font-size: 1.3rem; margin: 0; }
-#header p { margin: 0; opacity: .75; }
-#new-chat { flex: 0 0 auto; min-width: 0; white-space: nowrap; }
-#chat { min-height: 300px; }
-#chat .icon-button-wrapper.top-panel { display: none; }
-#chat .message table { display: block; width: max-content; max-width: 100%; overflow-x: auto; border: 0; padding: 0;
-  font-size: .92em; }
-#chat .message th, #chat .message td { padding: 4px 10px; overflow-wrap: normal; word-break: keep-all; }
-#chat .message .figures td:last-child { min-width: 13em; word-break: normal; }
-#chat .message [align=right] { text-align: right; font-variant-numeric: tabular-nums; }
-#chat .message .working { opacity: .75; font-style: italic; margin: 8px 0 0; animation: working 1.6s infinite; }
-@keyframes working { 50% { opacity: .4; } }
-#chat .message .stopped { opacity: .75; font-style: italic; margin: 8px 0 0; }
-#chat .message a.cite { color: var(--link-text-color); text-decoration: none; font-size: .85em; padding: 0 1px; }
-#chat .message details { margin: 8px 0 0; border: 1px solid var(--border-color-primary); border-radius: 8px;
-  padding: 4px 10px; font-size: .92em; }
-#chat .message details details { margin: 4px 0; border-width: 1px 0 0; border-radius: 0; padding: 4px 0 0;
-  font-size: 1em; }
-#chat .message summary { cursor: pointer; padding: 2px 0; }
-#chat .message summary small, #chat .message .muted { opacity: .75; }
-#chat .message .passage { margin: 4px 0 8px; padding: 2px 12px; border-left: 3px solid var(--border-color-accent); }
-#chat .message .passage:target { border-left-color: var(--color-accent); }
-#chat .message td code { white-space: pre-wrap; overflow-wrap: anywhere; }
-@media (max-width: 600px) {
-  #chat .message-row { max-width: calc(100% - 16px); margin-left: 8px; margin-right: 8px; }
-  #header p { font-size: .85rem; }
-  #chat .message th, #chat .message td { padding: 3px 6px; }
-}
-@media (prefers-reduced-motion: reduce) { #chat .message .working { animation: none; } }
-"""
 
-
-def build_page(advisor_provider: Callable[[], Answerer | None], conversations: Conversations) -> gradio.Blocks:
-    """The chat page; `advisor_provider` gives None while the advisor is still being loaded."""
-    stay_local()
+def chat_tab(language: Language, advisor_provider: Callable[[], Answerer | None], conversations: Conversations) -> None:
+    """Build the chat in the page that is being built; `advisor_provider` gives None while the advisor is being loaded."""
     import gradio as gr
 
-    text = gr.I18n(**_translations())
-    page: gradio.Blocks
-    with gr.Blocks(title="gpu-advisor", analytics_enabled=False, fill_height=True) as page:
-        with gr.Row(elem_id="header"):
-            with gr.Column(min_width=0, scale=1):
-                gr.Markdown("# gpu-advisor")
-                gr.Markdown(text("tagline"))
-            new = gr.Button(text("new"), elem_id="new-chat", size="sm", scale=0)
-        chat = gr.Chatbot(
-            elem_id="chat",
-            show_label=False,
-            placeholder=_WELCOME,
-            examples=[{"text": question} for question in EXAMPLES],
-            latex_delimiters=[],  # "$8.43" is money
-            buttons=[],  # Gradio would copy the HTML of the evidence along
-            layout="bubble",
-            scale=1,
-            allow_file_downloads=False,
-        )
-        box = gr.Textbox(
-            placeholder=text("ask"),
-            show_label=False,
-            submit_btn=True,
-            autofocus=True,
-            max_lines=6,
-            max_length=MAX_QUESTION_CHARACTERS,
-            elem_id="question",
-        )
-        _wire(chat, box, new, partial(_respond, advisor_provider, conversations))
-    return page
-
-
-def mount_page(app: FastAPI, page: gradio.Blocks) -> None:
-    """Serve the page at "/" of `app`."""
-    import gradio as gr
-
-    fonts = ["system-ui", "-apple-system", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "sans-serif"]
-    theme = gr.themes.Default(
-        primary_hue="teal",
-        secondary_hue="teal",
-        neutral_hue="slate",
-        font=fonts,
-        font_mono=["ui-monospace", "Consolas", "monospace"],
+    text = _TEXTS[language]
+    new = gr.Button(text["new"], elem_id="new-chat", size="sm", scale=0)
+    chat = gr.Chatbot(
+        elem_id="chat",
+        show_label=False,
+        placeholder=_WELCOME,
+        examples=[{"text": question} for question in EXAMPLES],
+        latex_delimiters=[],  # "$8.43" is money
+        buttons=[],  # Gradio would copy the HTML of the evidence along
+        layout="bubble",
+        scale=1,
+        allow_file_downloads=False,
     )
-    gr.mount_gradio_app(
-        app,
-        page,
-        path="/",
-        footer_links=[],
-        show_error=False,
-        ssr_mode=False,
-        enable_monitoring=False,
-        mcp_server=False,
-        max_file_size="1mb",
-        i18n=gr.I18n(**_translations()),
-        theme=theme,
-        css=_CSS,
+    box = gr.Textbox(
+        placeholder=text["ask"],
+        show_label=False,
+        submit_btn=True,
+        autofocus=True,
+        max_lines=6,
+        max_length=MAX_QUESTION_CHARACTERS,
+        elem_id="question",
     )
-
-
-def stay_local() -> None:
-    """Switch off every call home of the libraries; must run before gradio or chromadb is imported."""
-    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
-    os.environ["ANONYMIZED_TELEMETRY"] = "False"
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    _wire(chat, box, new, partial(_respond, advisor_provider, conversations))
 
 
 def paced(events: Iterator[Event]) -> Iterator[list[Event]]:
@@ -316,12 +232,6 @@ def _next_batch(inbox: SimpleQueue[Event | AdviceFailedError | None]) -> list[Ev
             return None
         else:
             raise item
-
-
-def _translations() -> dict[str, dict[str, str]]:
-    """Gradio matches the browser's whole locale, so the common Chinese ones are listed."""
-    chinese = dict.fromkeys(("zh", "zh-CN", "zh-TW", "zh-HK", "zh-SG"), _TEXTS["zh"])
-    return {"en": _TEXTS["en"], **chinese}
 
 
 def _plain(history: Sequence[dict[str, Any]]) -> list[dict[str, str]]:
