@@ -8,20 +8,24 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from assistant import numerals, quantity_joins, quantity_reader, tokens
 from assistant.answer import Resources, answer, prompt
+from assistant.assumption_changes import Wanted
 from assistant.evidence import Answer, Done, Event
 from assistant.intent import Span, open_classifier
 from assistant.llm import LanguageModel, ModelUnavailableError, connect_model
 from assistant.quantities import parse_quantities
+from assistant.revised_answer import revised
 from ingest.knowledge_base import KnowledgeBase, open_knowledge
 from knowledge import card_forms, instances, names, spellings, unknown_names
 from knowledge.catalog import load_catalog
 from knowledge.embedding import load_embedder
 from knowledge.index import Embedder
 from knowledge.names import link, normalise
+from knowledge.query_memory import QueryMemory
 from knowledge.reranking import load_reranker
 from knowledge.weights import home
 
@@ -41,14 +45,23 @@ class Advisor:
         return self._having.model
 
     def ask(self, question: str, turns: Sequence[str] = ()) -> Iterator[Event]:
-        """Answer one question; `turns` are the user's earlier messages, oldest first."""
-        return answer(question, turns, self._having)
+        """Answer one question from one state of the index; `turns` are the user's earlier messages, oldest first."""
+        with self.knowledge.reading() as index:
+            yield from answer(question, turns, replace(self._having, index=index))
 
     def answer(self, question: str, turns: Sequence[str] = ()) -> Answer:
         """The finished Answer, for callers that show nothing on the way."""
         *_, last = self.ask(question, turns)
         assert isinstance(last, Done)
         return last.answer
+
+    def revised(self, original: Answer, turns: Sequence[str], changes: Wanted) -> Answer:
+        """The answer anew with assumptions changed, {calculator: {argument: value}}, without the language model.
+
+        `turns` are the messages before its question; no changes give the answer as it was. Raises ChangeRefusedError.
+        """
+        with self.knowledge.reading() as index:
+            return revised(original, turns, changes, replace(self._having, index=index))
 
     def warm_up_later(self) -> None:
         """Start the model server in the background, so that the first prose comes soon; its failure shows in answers."""
@@ -79,7 +92,7 @@ def open_advisor(
     `knowledge_folder`: another place than home() for the index and the list of documents.
     The language model is connected, not started: its first request or `warm_up` does that.
     """
-    embedder = embedder or load_embedder()
+    embedder = QueryMemory(embedder or load_embedder())
     classifier = open_classifier(home() / "classifier", spans_of, embedder, linked_by=_linked_by())
     reranker = load_reranker()
     knowledge = open_knowledge(knowledge_folder or home(), embedder, progress)

@@ -47,6 +47,8 @@ from assistant import (
     stated_figures,
     trainable_tokens,
 )
+from assistant.assumption_slots import told
+from assistant.changed_arguments import Change
 from assistant.evidence import Answer, Card, Done, Event, Finding, Language, Prose, Timings, Working
 from assistant.ledger import Ledger
 from assistant.llm import LanguageModel, ModelUnavailableError
@@ -72,6 +74,7 @@ class Resources:
     """What answering needs, opened once per process. `model` None: answers without prose.
 
     `plans`: where code cannot decide what a question asks, the model is asked (planner.py).
+    `changes`: assumptions that the reader changed, taken as if said.
     """
 
     catalog: Catalog
@@ -79,6 +82,7 @@ class Resources:
     classifier: Classifier
     model: LanguageModel | None
     plans: bool = False
+    changes: tuple[Change, ...] = ()
 
 
 def answer(question: str, turns: Sequence[str], having: Resources) -> Iterator[Event]:
@@ -170,6 +174,7 @@ def _gather_each(message: Message, having: Resources) -> Finding:
 def gather(request: Request, having: Resources) -> Finding:
     """Call what the question needs; every figure comes from here. What no row answers goes to the documents."""
     book = Ledger(having.catalog, request.language)
+    request = told(request, having.changes)
     request, claim = claimed_prices.heard(request, book)
     try:
         found = _from_rows(request, book, having)

@@ -1,15 +1,18 @@
-"""The HTTP server: the page at "/", POST /api/ask, the routes of knowledge_api.py, GET /healthz and GET /readyz.
+"""The HTTP server: the page at "/", POST /api/ask, /metrics, /healthz and /readyz, and the routes of knowledge_api.py,
+login.py and site_files.py.
 
-For this machine only. It checks what comes in and hands it on; it answers, renders and stores nothing itself. There is no login yet, so
-whatever address it listens on, only requests that name this machine as their host are served.
+It checks what comes in and hands it on; it answers, renders and stores nothing itself. Who a request comes from is found
+out by gate.py before it gets here; what they may do is checked in each handler.
 
-Errors: ListenError (the address cannot be listened on), owner.IndexOwnedError (another process owns the index).
+Errors: ListenError (the address cannot be listened on), owner.IndexOwnedError (another process owns the index),
+proxies.AccessSettingError and request_limits.RateSettingError (a setting), accounts.AccountsBrokenError.
 """
 
 from __future__ import annotations
 
 import errno
 import json
+import os
 import signal
 import socket
 import sys
@@ -18,22 +21,33 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Protocol
-from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Header
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
 
-from assistant import owner
+from assistant import conversation_api, owner
+from assistant.access import user_of
+from assistant.accounts import Accounts
 from assistant.conversations import MAX_QUESTION_CHARACTERS, AdviceFailedError, Answerer, Conversations, converse
-from assistant.evidence import Done, Event
+from assistant.evidence import Bilingual, Done, Event
+from assistant.gate import Credentials, Gate
 from assistant.knowledge_api import add_routes
+from assistant.login import add_languages, add_login
+from assistant.mcp_tools import mount_tools
+from assistant.metrics import CONTENT_TYPE, CountRequests, Metrics
+from assistant.price_routes import add_price_routes
+from assistant.proxies import proxy_settings
+from assistant.refusals import BROKEN, LOADING, NOTHING_HERE, RETRY_SECONDS, TOO_BUSY, RefusedError, refused, too_soon
+from assistant.request_limits import AnswerSlots, allow_question, questions_per_minute
+from assistant.sessions import Sessions
+from assistant.site_files import add_site_files
 from assistant.web.page import mount_pages, stay_local
-from ingest.incoming import LARGEST_BYTES
 from ingest.knowledge_base import KnowledgeBase
 from knowledge.weights import home
 
@@ -41,24 +55,6 @@ if TYPE_CHECKING:
     import uvicorn
 
 MAX_TURNS = 50
-MAX_API_BYTES = 512 * 1024  # 50 turns of 2,000 characters
-MAX_PAGE_BYTES = 8 * 1024 * 1024  # the page sends the conversation it shows along with each question
-BODIED = frozenset({"POST", "PUT", "PATCH"})  # these must say how long their body is
-LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-
-# Enforced by the browser: nothing on the page is fetched from, or sent to, another host.
-CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; "
-    "form-action 'self'; frame-ancestors 'none'"
-)
-
-_LOADING = "知识库正在加载，请几秒后再试。 / The knowledge base is still loading; try again in a few seconds."
-_NOT_LOCAL = (
-    "这里还没有登录，只接受发往 localhost 的请求。 / There is no login yet, so only requests to localhost are served."
-)
-_TOO_LARGE = "请求太大。 / The request is too large."
-_NO_LENGTH = "请求缺少 Content-Length。 / The request lacks a Content-Length."
 
 Question = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION_CHARACTERS)]
 
@@ -103,8 +99,12 @@ def serve(host: str, port: int, open_advisor: Callable[[], Served]) -> None:
     ):
         url = _url(host, listener.getsockname()[1])
         ownership.announce(url)
-        app = create_app(advisor, Conversations(home() / "conversations.sqlite"))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3))
+        app = create_app(advisor, Conversations(home() / "conversations.sqlite"), ownership.secret)
+        # proxy_headers: uvicorn would believe any proxy on this machine; proxies.py believes those that are named.
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, timeout_graceful_shutdown=3, proxy_headers=False
+        )
+        server = uvicorn.Server(config)
         # uvicorn raises the signal again once it has shut down; exiting by it lets child processes be ended too.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         opening = loader.submit(_open_and_wait, server, open_advisor)
@@ -113,13 +113,52 @@ def serve(host: str, port: int, open_advisor: Callable[[], Served]) -> None:
     opening.result()
 
 
-def create_app(advisor_provider: Callable[[], Served | None], conversations: Conversations) -> FastAPI:
-    """The app with the page mounted; `advisor_provider` gives None while the advisor is still being loaded."""
+def create_app(
+    advisor_provider: Callable[[], Served | None], conversations: Conversations, owner_secret: str = ""
+) -> FastAPI:
+    """The app with the page mounted; `advisor_provider` gives None while the advisor is still being loaded.
+
+    `owner_secret` is the bearer token of this machine's own command line. Raises what is listed above.
+    """
     # No documentation pages: FastAPI's fetch their scripts from another host.
     app = FastAPI(title="gpu-advisor", docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(LocalOnly)
-    app.add_exception_handler(RequestValidationError, _malformed)
+    credentials = _credentials(owner_secret)
 
+    def knowledge() -> KnowledgeBase | None:
+        advisor = advisor_provider()
+        return advisor.knowledge if advisor else None
+
+    metrics = Metrics(knowledge)
+    app.add_middleware(Gate, credentials=credentials)
+    app.add_middleware(CountRequests, metrics=metrics)  # outermost, so that refusals are counted too
+    _add_state(app, advisor_provider, metrics)
+    add_ask(app, advisor_provider, conversations, metrics, AnswerSlots())
+    add_login(app, credentials, metrics)
+    add_languages(app)
+    add_site_files(app)
+    add_routes(app, knowledge, _loading)
+    conversation_api.add_routes(app, conversations)
+    add_price_routes(app)
+
+    def counted() -> Answerer | None:
+        advisor = advisor_provider()
+        return metrics.counted(advisor, "page") if advisor else None
+
+    mount_pages(app, counted, knowledge, conversations)
+    mount_tools(app)
+    speak_politely(app)
+    return app
+
+
+def _credentials(owner_secret: str) -> Credentials:
+    """What requests are recognised by: the files in the state folder and the settings in the environment."""
+    accounts = Accounts(home() / "users.json")
+    accounts.users()
+    questions_per_minute(os.environ)  # read at the first question; a wrong one is told now
+    return Credentials(accounts, Sessions(accounts, home() / "session.key"), proxy_settings(os.environ), owner_secret)
+
+
+def _add_state(app: FastAPI, advisor_provider: Callable[[], Served | None], metrics: Metrics) -> None:
     @app.get("/healthz")
     def healthz() -> dict[str, str]:
         return {"status": "ok"}
@@ -128,52 +167,67 @@ def create_app(advisor_provider: Callable[[], Served | None], conversations: Con
     def readyz() -> Response:
         return JSONResponse({"status": "ready"}) if advisor_provider() else _loading()
 
+    @app.get("/metrics")
+    def counted(request: Request) -> Response:
+        user_of(request)
+        return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
+
+
+def add_ask(
+    app: FastAPI,
+    advisor_provider: Callable[[], Answerer | None],
+    conversations: Conversations,
+    metrics: Metrics,
+    slots: AnswerSlots,
+) -> None:
+    """Add POST /api/ask: the conversations of whoever asks, within their rate and as many at once as there are slots."""
+
     @app.post("/api/ask", response_model=None)
-    def ask(request: AskRequest, accept: Annotated[str, Header()] = "") -> Response:
-        advisor = advisor_provider()
+    def ask(asked: AskRequest, request: Request, accept: Annotated[str, Header()] = "") -> Response:
+        user, advisor = user_of(request), advisor_provider()
         if advisor is None:
             return _loading()
-        events = converse(advisor, request.question, request.turns, store=conversations, thread=request.thread)
+        wait = allow_question(user)
+        if wait is not None:
+            return refused(HTTPStatus.TOO_MANY_REQUESTS, too_soon(wait), wait)
+        if not slots.take():
+            return refused(HTTPStatus.SERVICE_UNAVAILABLE, TOO_BUSY, RETRY_SECONDS)
+        counted = metrics.counted(advisor, "api")
+        events = converse(
+            counted, asked.question, asked.turns, store=conversations, thread=asked.thread, owner=user.name
+        )
         if "text/event-stream" in accept:
-            return StreamingResponse(
-                _sse(events), media_type="text/event-stream", headers={"Cache-Control": "no-cache"}
-            )
-        return _answer(events)
-
-    def knowledge() -> KnowledgeBase | None:
-        advisor = advisor_provider()
-        return advisor.knowledge if advisor else None
-
-    add_routes(app, knowledge, _loading)
-    mount_pages(app, advisor_provider, knowledge, conversations)
-    return app
+            return EventStream(events, slots)
+        try:
+            return _answer(events)
+        finally:
+            slots.give_back()
 
 
-class LocalOnly:
-    """ASGI middleware: foreign hosts and origins and oversized bodies are refused, and the page stays on this host."""
+class EventStream(StreamingResponse):
+    """The events of one answer as they come; its slot is free again once it has ended, however it ended."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, events: Iterator[Event], slots: AnswerSlots) -> None:
+        super().__init__(_sse(events), media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
+        self._slots = slots
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on or refuse it."""
-        if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
-            return
-        refusal = _refusal(scope)
-        if refusal:
-            await refusal(scope, receive, send)
-            return
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._slots.give_back()
 
-        async def send_with_policy(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
-                headers["X-Content-Type-Options"] = "nosniff"
-                headers["Referrer-Policy"] = "no-referrer"
-            await send(message)
 
-        await self._app(scope, receive, send_with_policy)
+def speak_politely(app: FastAPI) -> None:
+    """Make errors sentences: of this app and of the pages mounted in it, whatever breaks in there."""
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(Exception, _broken)
+    for route in app.routes:
+        if isinstance(route, Mount) and isinstance(route.app, FastAPI):
+            route.app.add_exception_handler(Exception, _broken)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -214,64 +268,39 @@ def _announce(opened: Future[Served], server: uvicorn.Server, url: str) -> None:
     sys.stdout.flush()
 
 
-def _refusal(scope: Scope) -> Response | None:
-    headers = Headers(scope=scope)
-    if _name(headers.get("host", "")) not in LOCAL_HOSTS:
-        return _error(HTTPStatus.FORBIDDEN, _NOT_LOCAL)
-    origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != headers["host"]:
-        return _error(HTTPStatus.FORBIDDEN, _NOT_LOCAL)
-    if scope["type"] == "websocket" or (scope["method"] not in BODIED and not _has_body(headers)):
-        return None
-    length = headers.get("content-length", "")
-    if not length.isdecimal():
-        return _error(HTTPStatus.LENGTH_REQUIRED, _NO_LENGTH)
-    if int(length) > _most_bytes(scope["path"]):
-        return _error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)
-    return None
-
-
-def _most_bytes(path: str) -> int:
-    if path == "/api/documents":
-        return LARGEST_BYTES
-    return MAX_API_BYTES if path.startswith("/api/") else MAX_PAGE_BYTES
-
-
-def _has_body(headers: Headers) -> bool:
-    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
-
-
-def _name(host: str) -> str:
-    """The host name without port and brackets; "" for what is none, so that it is refused."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
-
-
 def _malformed(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    faults = "; ".join(
-        f"{'.'.join(str(part) for part in fault['loc'][1:])}: {fault['msg']}" for fault in error.errors()
+    faults = error.errors() if isinstance(error, RequestValidationError) else []
+    named = "; ".join(f"{'.'.join(str(part) for part in fault['loc'][1:])}: {fault['msg']}" for fault in faults)
+    return refused(
+        HTTPStatus.UNPROCESSABLE_ENTITY, Bilingual(zh="请求格式有误", en=f"The request is malformed: {named}")
     )
-    return _error(HTTPStatus.UNPROCESSABLE_ENTITY, f"请求格式有误 / The request is malformed: {faults}")
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    return refused(error.status, error.sentence) if isinstance(error, RefusedError) else _broken(_, error)
+
+
+def _http_error(_: Request, error: Exception) -> Response:
+    status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.INTERNAL_SERVER_ERROR
+    if status == HTTPStatus.NOT_FOUND:
+        return refused(status, NOTHING_HERE)
+    return refused(status, Bilingual(zh=f"请求无法处理（{status.value}）。", en=f"{status.phrase} ({status.value})."))
+
+
+def _broken(_: Request, error: Exception) -> Response:
+    """The answer to what nobody foresaw; the server writes the traceback into its log."""
+    return refused(HTTPStatus.INTERNAL_SERVER_ERROR, BROKEN)
 
 
 def _loading() -> Response:
-    response = _error(HTTPStatus.SERVICE_UNAVAILABLE, _LOADING)
-    response.headers["Retry-After"] = "2"
-    return response
-
-
-def _error(status: HTTPStatus, sentence: str) -> Response:
-    return JSONResponse({"error": sentence}, status_code=status)
+    return refused(HTTPStatus.SERVICE_UNAVAILABLE, LOADING, RETRY_SECONDS)
 
 
 def _answer(events: Iterator[Event]) -> Response:
     try:
         (answer,) = (event.answer for event in events if isinstance(event, Done))
     except AdviceFailedError as failure:
-        return _error(HTTPStatus.INTERNAL_SERVER_ERROR, str(failure))
+        return refused(HTTPStatus.INTERNAL_SERVER_ERROR, failure.sentence)
     return Response(answer.model_dump_json(), media_type="application/json")
 
 

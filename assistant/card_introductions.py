@@ -15,6 +15,7 @@ from assistant.documents import cited_quote
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
 from assistant.reading import Slots
+from assistant.remembered import linked
 from assistant.specs import value
 from assistant.understand import Request
 from knowledge.card_forms import Marks, matching
@@ -171,7 +172,7 @@ def _uses(request: Request, keys: Sequence[str], book: Ledger, index: Index) -> 
     hits = index.search(asked, language=request.language, limit=MOST_HITS)
     for hit in hits:
         passage = hit.passage
-        said = {item.key for item in link(normalise(f"{passage.section} {passage.text}")) if item.kind == "gpu"}
+        said = {item.key for item in linked(f"{passage.section} {passage.text}") if item.kind == "gpu"}
         if passage.kind == "text" and passage.locator.startswith(USES) and keys[0] in said:
             return [cited_quote(passage, book)]
     return []

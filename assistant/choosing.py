@@ -292,7 +292,7 @@ def _notes(
     else:
         notes += taken_notes(model, replace(use, precision_taken=False), book)
         notes.append(book.say("只要放得下，没有按并发算卡数；说出同时使用的人数可以再算", "cards are counted by memory alone; say how many users there are at a time to size for them"))  # fmt: skip
-    notes.append(book.say("每卡可用显存按 vLLM 的默认比例算，运行时开销取高值", "the usable share of each card is vLLM's default, the runtime overhead at its high end"))  # fmt: skip
+    notes.append(book.say(f"每卡可用显存按 {use.memory_percent}% 算，运行时开销取高值", f"{use.memory_percent} % of each card is taken as usable, the runtime overhead at its high end"))  # fmt: skip
     if not bounds.buys:
         notes.append(
             book.say(

@@ -20,6 +20,7 @@ from assistant.cli_chat import chat
 from assistant.cli_doctor import doctor
 from assistant.cli_errors import fail, index_progress, said_plainly, say, say_json
 from assistant.cli_knowledge import ingest, knowledge_app
+from assistant.cli_users import users_app
 
 if TYPE_CHECKING:
     from assistant.advisor import Advisor
@@ -34,6 +35,7 @@ models_app = typer.Typer(no_args_is_help=True, help="模型文件 / model files"
 app.add_typer(prices_app, name="prices")
 app.add_typer(models_app, name="models")
 app.add_typer(knowledge_app, name="knowledge")
+app.add_typer(users_app, name="users")
 app.command("ingest")(ingest)
 app.command("chat")(chat)
 app.command("doctor")(doctor)

@@ -28,9 +28,13 @@ def said_plainly() -> Iterator[None]:
 
 def plain_errors() -> tuple[type[Exception], ...]:
     """The errors whose message is written for whoever runs the command."""
+    from assistant.accounts import AccountsError
     from assistant.batch import BatchError
     from assistant.conversations import AdviceFailedError, ConversationsBrokenError, ConversationsVersionError
     from assistant.owner import OwnerError
+    from assistant.passwords import WeakPasswordError
+    from assistant.proxies import AccessSettingError
+    from assistant.request_limits import RateSettingError
     from knowledge.embedding import EmbeddingModelError
     from knowledge.generation import KnowledgeIndexError
     from knowledge.library import LibraryBrokenError, UnknownDocumentError
@@ -40,11 +44,15 @@ def plain_errors() -> tuple[type[Exception], ...]:
     from knowledge.weights import WeightsUnavailableError
 
     return (
+        AccessSettingError,
+        AccountsError,
         AdviceFailedError,
         BatchError,
         ConversationsBrokenError,
         ConversationsVersionError,
         OwnerError,
+        RateSettingError,
+        WeakPasswordError,
         EmbeddingModelError,
         KnowledgeIndexError,
         LibraryBrokenError,

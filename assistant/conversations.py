@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -197,6 +197,14 @@ class Conversations:
             rows = database.execute(query, (owner, limit)).fetchall()
         return tuple(Thread(thread, _title(title), updated_at, turns) for thread, title, updated_at, turns in rows)
 
+    def title(self, thread: str, owner: str = LOCAL) -> str:
+        """What `thread` is called: its title or first question; "" where there is no such thread."""
+        query = """
+            SELECT coalesce((SELECT title FROM titles WHERE owner = ?1 AND thread = ?2),
+                            (SELECT question FROM turns WHERE owner = ?1 AND thread = ?2 ORDER BY id LIMIT 1), '')"""
+        with self._connect() as database:
+            return _title(str(database.execute(query, (owner, thread)).fetchone()[0]))
+
     def rename(self, thread: str, title: str, owner: str = LOCAL) -> None:
         """Call `thread` by `title`; an empty one brings the first question back."""
         with self._connect() as database:
@@ -254,23 +262,29 @@ def converse(
     store: Conversations,
     thread: str | None = None,
     owner: str = LOCAL,
+    started: Callable[[int], None] | None = None,
 ) -> Iterator[Event]:
-    """Ask one question, within `thread` of `owner` where one is given, and keep the turn.
+    """Ask one question, within `thread` of `owner` where one is given, and keep the turn; `started` is told its id.
 
-    The turn is kept when the reader stops half-way too: what was asked is context for what follows. This is the one
-    place where the page and the API catch broadly; anything that breaks is logged and becomes AdviceFailedError.
+    The question is kept as soon as it is asked, so that it also counts as context when the reader stops half-way. This
+    is the one place where the page and the API catch broadly; anything that breaks is logged and becomes
+    AdviceFailedError.
     """
     answer: Answer | None = None
     try:
         earlier = store.questions(thread, owner=owner) if thread else ()
+        turn = store.append(thread, question, None, owner) if thread else None
+        if turn is not None and started:
+            started(turn)
         try:
             for event in answerer.ask(question, (*earlier, *turns)):
                 if isinstance(event, Done):
                     answer = event.answer
                 yield event
         finally:
-            if thread:
-                store.append(thread, question, answer, owner)
+            if turn is not None and answer is not None:
+                with contextlib.suppress(UnknownTurnError):  # the conversation was deleted meanwhile
+                    store.revise(turn, answer, owner)
         if answer is None:
             raise RuntimeError(f"the advisor ended without an answer to {question!r}")
     except Exception as error:

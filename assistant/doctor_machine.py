@@ -31,7 +31,11 @@ MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 # Settings of ours, as README lists them; a name near one of these is a slip.
 OURS = (
     "EMBEDDING_MODEL",
+    "GPU_ADVISOR_ADMINS",
     "GPU_ADVISOR_HOME",
+    "GPU_ADVISOR_QUESTIONS_PER_MINUTE",
+    "GPU_ADVISOR_TRUSTED_PROXIES",
+    "GPU_ADVISOR_USER_HEADER",
     "LLM_API_KEY",
     "LLM_BASE_URL",
     "LLM_MODEL",
@@ -42,6 +46,7 @@ SHARED = ("HF_ENDPOINT", "HF_HUB_OFFLINE", "OMP_NUM_THREADS")  # settings that o
 SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 PREFIXES = ("GPU_ADVISOR_", "LLM_")
 NEAR_PERCENT = 85
+FOLDERS = ("CACHE", "DATA", "DIR", "DIRECTORY", "FOLDER", "PATH", "ROOT", "STATE")  # other words for HOME
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 PYTHON_WHAT = same("Python")
@@ -308,6 +313,9 @@ def _unknown(name: str, near: str) -> Check:
 
 
 def _nearest(name: str) -> str:
+    """The setting that was probably meant: by what the name says, else by its letters."""
+    if name.startswith("GPU_ADVISOR_") and name.rpartition("_")[2] in FOLDERS:
+        return "GPU_ADVISOR_HOME"
     return str(process.extract(name, OURS, scorer=fuzz.ratio, limit=1)[0][0])
 
 

@@ -18,13 +18,14 @@ from assistant.ledger import Ledger
 from assistant.llm import estimated_tokens
 from assistant.passage_questions import asks_of_stock, below_rated, evades
 from assistant.pointing_words import points
+from assistant.remembered import linked
 from assistant.sentence_form import without_steering
 from assistant.sentences import split_sentences
 from assistant.understand import Request
 from knowledge.hits import LEAST_CERTAINTY, certainty
 from knowledge.index import Hit, Index, Passage
 from knowledge.keywords import tokenize
-from knowledge.names import all_names, link, normalise
+from knowledge.names import all_names, normalise
 
 CLOSE = 0.85  # a passage scoring this share of the best one is quoted beside it
 GAP_SHARE = 0.95  # of its score counts for a passage that says what is not known, beside one that says something
@@ -259,7 +260,7 @@ def _mentions_all(passage: Passage, subjects: Sequence[tuple[str, str]]) -> bool
     """Whether the passage names what the question is about; of several cards or clouds one is enough."""
     if not subjects:
         return True
-    named = {(item.kind, item.key) for item in link(normalise(f"{passage.title} {passage.section} {passage.text}"))}
+    named = {(item.kind, item.key) for item in linked(f"{passage.title} {passage.section} {passage.text}")}
     return any(subject in named for subject in subjects)
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 
 from assistant.identifiers import BLANK, EXPONENT, MASK, levelled, masked_identifiers
@@ -50,6 +51,7 @@ SPOKEN = re.compile(
 BETWEEN = [re.compile(rf"(?: (?:[a-z]+|[{MASK}{BLANK}]+)){{{n}}}(?= )") for n in (1, 2)]  # four *80 GB* cards
 JOINED = re.compile(r"[^\S\n]*(?:[-–—~～/、]|到|至|或|和|与|to|or|and)[^\S\n]*[$¥€]?", RE)  # "85–100 GB", "14/16/16 核"
 RANGE = re.compile(r"[^\S\n]*(?:[-–—~～]|到|至|to)[^\S\n]*", RE)
+KEPT_TEXT_CHARACTERS = 2000  # of longer texts the figures are not remembered
 SEPARATOR_ROW = re.compile(r"[\s|:+-]*-[\s|:+-]*")
 
 
@@ -80,8 +82,13 @@ def extract_figures(text: str, names: Collection[str] = (), *, share_words: bool
 
     With `share_words`, 三成, 一半, 翻倍, half, a third and double are figures too.
     """
+    read = _remembered if len(text) <= KEPT_TEXT_CHARACTERS else _read
+    return list(read(text, frozenset(names), share_words))
+
+
+def _read(text: str, names: frozenset[str], share_words: bool) -> tuple[Printed, ...]:
     cleaned = levelled(text)
-    masked = masked_identifiers(cleaned, frozenset(names))[0]
+    masked = masked_identifiers(cleaned, names)[0]
     found = []
     first = (_shares,) if share_words else ()
     for reader in (*first, _durations, _fractions, _numbers, _han_numbers, _word_numbers):
@@ -90,7 +97,11 @@ def extract_figures(text: str, names: Collection[str] = (), *, share_words: bool
             masked = masked[: figure.start] + BLANK * (figure.end - figure.start) + masked[figure.end :]
     found.sort(key=lambda figure: (figure.start, figure.end))
     found = _share_units(found, cleaned)
-    return [replace(_from_context(figure, cleaned), text=text[figure.start : figure.end]) for figure in found]
+    return tuple(replace(_from_context(figure, cleaned), text=text[figure.start : figure.end]) for figure in found)
+
+
+# The rows and passages that answers cite are the same ones again and again.
+_remembered = lru_cache(maxsize=2048)(_read)
 
 
 def _durations(text: str) -> Iterator[Printed]:

@@ -75,7 +75,7 @@ def memory_answer(request: Request, models: Sequence[Served], book: Ledger) -> F
     notes += [note for n in needs for note in host_note(n.use, n.total, book)]
     notes += [note for model in models for note in cache_spread(model, first.use, book)]
     notes += told(first.total, ("overhead_gib",), book)
-    notes.append(book.say("卡数按 vLLM 每卡可用 90% 显存、能切分的张数算", "cards: 90 % of each is usable (vLLM's default), in numbers that the model can be split over") if first.use.engine == "vllm" else "")  # fmt: skip
+    notes.append(book.say(f"卡数按每卡可用 {first.use.memory_percent}% 显存、能切分的张数算", f"cards: {first.use.memory_percent} % of each is usable, in numbers that the model can be split over") if first.use.engine == "vllm" else "")  # fmt: skip
     weighs = Decimal(first.total.outputs["weights_gib"]) >= Decimal(first.total.outputs["kv_cache_gib"])
     return book.finding(
         "answered", "  \n".join(heads), _table(needs, book), "  \n".join(lines), notes_list(notes, book),

@@ -81,23 +81,19 @@ def ranking(
     model: Served, use: Use, precision: str, load: Load, cards: Sequence[CardPrice], bounds: Bounds, book: Ledger
 ) -> Ranking:
     """All cards judged for one precision; more than a node only where nothing smaller carries the load."""
+    sized, excluded = _all_sized(model, use, precision, load, cards, bounds)
     if bounds.most_cards:
-        return _ranking(model, use, precision, load, cards, bounds, bounds.most_cards, book)
-    found = _ranking(model, use, precision, load, cards, bounds, MOST_CARDS, Ledger(book.catalog, book.language))
+        return _ranked(model, use, precision, load, sized, excluded, bounds, bounds.most_cards, book)
+    aside = Ledger(book.catalog, book.language)
+    found = _ranked(model, use, precision, load, sized, excluded, bounds, MOST_CARDS, aside)
     most = MOST_CARDS if found.choices or not load.is_stated else MOST_CARDS_OF_LOAD
-    return _ranking(model, use, precision, load, cards, bounds, most, book)
+    return _ranked(model, use, precision, load, sized, excluded, bounds, most, book)
 
 
-def _ranking(
-    model: Served,
-    use: Use,
-    precision: str,
-    load: Load,
-    cards: Sequence[CardPrice],
-    bounds: Bounds,
-    most: int,
-    book: Ledger,
-) -> Ranking:
+def _all_sized(
+    model: Served, use: Use, precision: str, load: Load, cards: Sequence[CardPrice], bounds: Bounds
+) -> tuple[list[_Sized], list[tuple[CardPrice, str]]]:
+    """How many of each card it takes, and the cards that cannot be taken at all."""
     sized: list[_Sized] = []
     excluded: list[tuple[CardPrice, str]] = []
     for card in cards:
@@ -113,6 +109,13 @@ def _ranking(
             excluded.append((card, found.reason))
         else:
             sized.append(_with_spare(found) if bounds.spare else found)
+    return sized, excluded
+
+
+def _ranked(
+    model: Served, use: Use, precision: str, load: Load, sized: Sequence[_Sized], excluded: Sequence[tuple[CardPrice, str]],
+    bounds: Bounds, most: int, book: Ledger,
+) -> Ranking:  # fmt: skip
     if not sized:
         return Ranking(precision, None, (), tuple(excluded), most)
     wanted = _needed_rate(load)

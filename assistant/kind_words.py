@@ -15,7 +15,8 @@ from assistant.definitions import asks_what_it_is
 from assistant.market_words import markets_asked
 from assistant.passage_questions import for_documents
 from assistant.reading import Reading, Slots
-from knowledge.names import link, normalise
+from assistant.remembered import linked
+from knowledge.names import normalise
 
 REFERENCE_SERVER = re.compile(
     r"参考(?:服务器|配置|机)|样板(?:服务器|机)|(?<![a-z0-9])(?:821ge|420gp)(?![a-z0-9])|reference (?:server|machine|box|config|build)|sample server",
@@ -88,7 +89,7 @@ def without_tested_card(reading: Reading) -> Reading:
     s = reading.slots
     if not (s.gpus and s.providers and (s.parameters_b or s.models)):
         return reading
-    tested = {item.key for clause in TESTED_ON.finditer(reading.text) for item in link(normalise(clause.group())) if item.kind == "gpu"}  # fmt: skip
+    tested = {item.key for clause in TESTED_ON.finditer(reading.text) for item in linked(clause.group()) if item.kind == "gpu"}  # fmt: skip
     left = tuple(gpu for gpu in s.gpus if gpu not in tested)
     if len(left) == len(s.gpus):
         return reading

@@ -1,6 +1,6 @@
 """The knowledge base over HTTP: GET and POST /api/documents, DELETE /api/documents/{id}, GET /api/knowledge.
 
-Carries requests to ingest/knowledge_base.py and its outcomes back. Who may ask is decided by the middleware of api.py.
+For admins only. Carries requests to ingest/knowledge_base.py and its outcomes back.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
+from assistant.access import require_admin
 from assistant.outcomes import to_wire
 from ingest.incoming import Incoming
 from ingest.knowledge_base import KnowledgeBase
@@ -35,26 +36,30 @@ Event = tuple[str, dict[str, Any]]
 def add_routes(app: FastAPI, provider: Provider, loading: Callable[[], Response]) -> None:
     """Add the routes; `provider` gives None while the knowledge base is being loaded, `loading` then answers."""
 
-    def with_base(act: Callable[[KnowledgeBase], Response]) -> Response:
+    def with_base(request: Request, act: Callable[[KnowledgeBase], Response]) -> Response:
+        require_admin(request)
         base = provider()
         return act(base) if base else loading()
 
     @app.get("/api/documents")
-    def documents() -> Response:
-        return with_base(lambda base: JSONResponse([asdict(each) for each in base.documents()]))
+    def documents(request: Request) -> Response:
+        return with_base(request, lambda base: JSONResponse([asdict(each) for each in base.documents()]))
 
     @app.get("/api/knowledge")
-    def state() -> Response:
-        return with_base(lambda base: JSONResponse(asdict(base.state())))
+    def state(request: Request) -> Response:
+        return with_base(request, lambda base: JSONResponse(asdict(base.state())))
 
     @app.post("/api/documents")
     async def ingest(request: Request, name: Name, origin: str = "") -> Response:
+        require_admin(request)  # before the body is read
         file = Incoming(origin or f"upload:{name}", name, await request.body())
-        return with_base(lambda base: StreamingResponse(_sse(_events(base, file)), media_type="text/event-stream"))
+        return with_base(
+            request, lambda base: StreamingResponse(_sse(_events(base, file)), media_type="text/event-stream")
+        )
 
     @app.delete("/api/documents/{wanted:path}")
-    def remove(wanted: str) -> Response:
-        return with_base(lambda base: _removed(base, wanted))
+    def remove(wanted: str, request: Request) -> Response:
+        return with_base(request, lambda base: _removed(base, wanted))
 
 
 def _removed(base: KnowledgeBase, wanted: str) -> Response:

@@ -30,6 +30,7 @@ LEFT_OUT: dict[Reason, tuple[str, str]] = {
     "other-period": ("是别的计费周期", "another period"),
     "other-count": ("卡数不同", "another card count"),
     "too-old": ("太旧", "too old"),
+    "too-new": ("晚于所问日期", "later than asked"),
     "undated": ("未注明日期", "undated"),
     "above-price": ("高于价格上限", "above the price limit"),
 }

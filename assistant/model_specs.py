@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from assistant import render
 from assistant.evidence import Finding
 from assistant.ledger import Ledger
+from assistant.remembered import linked
 from assistant.spec_words import EVERYTHING, model_columns
 from assistant.understand import Request
 from knowledge.hardware import Model
 from knowledge.hardware_cells import model_cells
-from knowledge.names import link, model_name, normalise
+from knowledge.names import model_name, normalise
 
 FEW_COLUMNS = 4
 # Aspects of questions about running or training a model.
@@ -40,9 +41,7 @@ def model_specs(request: Request, book: Ledger) -> Finding | None:
     if missing:
         names = render.joined(missing, book.language)
         parts.append(book.say(f"知识库里没有 {names} 的结构数据。", f"The knowledge base has no shape of {names}."))
-    parts += [
-        book.say(*item.assumed) for item in link(normalise(request.question)) if item.kind == "model" and item.assumed
-    ]
+    parts += [book.say(*item.assumed) for item in linked(request.question) if item.kind == "model" and item.assumed]
     return book.finding("answered" if shown else "not_in_knowledge", *parts)
 
 

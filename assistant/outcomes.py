@@ -5,11 +5,13 @@ Shows and carries only; what becomes of a file is decided in ingest/knowledge_ba
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from assistant.evidence import Bilingual, Language
+from ingest.blocks import Note
 from ingest.incoming import Refused, Skipped
 from ingest.knowledge_base import Outcome, Taken
 
@@ -54,3 +56,40 @@ def summary(outcomes: list[Outcome]) -> str:
         elif isinstance(outcome, Refused):
             counts["拒收 / refused"] += 1
     return "; ".join(f"{label} {count}" for label, count in counts.items() if count) or "没有文件 / no files"
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of one file, in one language; `status` is accepted, replaced, unchanged, refused or broken."""
+
+    name: str
+    status: str
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def fate(outcome: Outcome, language: Language) -> Fate:
+    """One file's fate for a page in one language."""
+    if isinstance(outcome, Refused):
+        return Fate(outcome.name, "refused", _in(outcome.reason, language))
+    if isinstance(outcome, Skipped):
+        skipped = Bilingual(zh=f"跳过 {outcome.count} 个不读的文件", en=f"{outcome.count} files that no reader takes")
+        return Fate(outcome.folder, "refused", skipped[language])
+    document = outcome.document
+    if outcome.same_as:
+        same = Bilingual(zh=f"内容与 {outcome.same_as} 相同，没有再收一份", en=f"same content as {outcome.same_as}; not stored twice")  # fmt: skip
+        return Fate(outcome.name, outcome.status, same[language])
+    counts = Bilingual(
+        zh=f"{document.passages} 段" + (f"，{document.table_rows} 个表格行" if document.table_rows else ""),
+        en=f"{_many(document.passages, 'passage')}"
+        + (f", {_many(document.table_rows, 'table row')}" if document.table_rows else ""),
+    )
+    return Fate(outcome.name, outcome.status, counts[language], tuple(_in(note, language) for note in outcome.notes))
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _in(note: Note, language: Language) -> str:
+    return note.zh if language == "zh" else note.en

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -56,13 +57,14 @@ class Owner:
     """The process that owns the index; `url` is None while it serves no HTTP.
 
     `command` is what runs there and `since` when it took the index (ISO, local time); "" where an older release left
-    no word of it.
+    no word of it. `secret` is the bearer token that whoever can read the lock file may ask it with.
     """
 
     pid: int
     url: str | None
     command: str = field(default="", compare=False)
     since: str = field(default="", compare=False)
+    secret: str = field(default="", compare=False, repr=False)
 
     def named(self) -> Bilingual:
         """Who it is, for a sentence: command, pid, since when."""
@@ -81,13 +83,21 @@ class Ownership:
         self._handle = handle
         self._command = command
         self._since = datetime.now().astimezone().isoformat(timespec="seconds")[:19]
+        self.secret = secrets.token_urlsafe(32)
+        os.fchmod(handle.fileno(), 0o600)  # a file of an older release could be read by others
         # A forked child shares the lock, and would keep it after its parent's death.
         os.register_at_fork(after_in_child=handle.close)
 
     def announce(self, url: str | None) -> None:
         """Write down who holds the lock and where it can be asked (None: not over HTTP)."""
         os.ftruncate(self._handle.fileno(), 0)
-        name = {"pid": os.getpid(), "url": url, "command": self._command, "since": self._since}
+        name = {
+            "pid": os.getpid(),
+            "url": url,
+            "command": self._command,
+            "since": self._since,
+            "secret": self.secret,
+        }
         os.write(self._handle.fileno(), json.dumps(name, ensure_ascii=False).encode())
 
     def close(self) -> None:
@@ -183,7 +193,14 @@ def _path() -> Path:
 def _open() -> IO[str]:
     path = _path()
     path.parent.mkdir(parents=True, exist_ok=True)
-    return path.open("a+", encoding="utf-8")
+    try:
+        return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+", encoding="utf-8")
+    except PermissionError as error:
+        raise OwnerFailedError(
+            f"无权打开 {str(path)!r}：它属于另一个系统用户。请以那个用户运行，或把 GPU_ADVISOR_HOME 设为自己的文件夹。 / "
+            f"{str(path)!r} belongs to another user of this system: run as that user, or set GPU_ADVISOR_HOME to a "
+            "folder of your own."
+        ) from error
 
 
 def _lock(handle: IO[str], kind: int) -> bool:
@@ -210,15 +227,17 @@ def _read(handle: IO[str]) -> Owner | None:
         name = json.loads(handle.read())
     except json.JSONDecodeError:
         return None
-    return Owner(int(name["pid"]), name["url"], str(name.get("command", "")), str(name.get("since", "")))
+    noted = {key: str(name.get(key, "")) for key in ("command", "since", "secret")}
+    return Owner(int(name["pid"]), name["url"], **noted)
 
 
 def http_client(owner: Owner) -> httpx.Client:
     """A client of the owner's HTTP API. Raises IndexOwnedError if it serves none."""
     if owner.url is None:
         raise owned_by(owner)
+    headers = {"Authorization": f"Bearer {owner.secret}"} if owner.secret else {}
     # trust_env=False: a proxy set for the outside world must not catch requests to this machine.
-    return httpx.Client(base_url=owner.url, timeout=_TIMEOUT, trust_env=False)
+    return httpx.Client(base_url=owner.url, headers=headers, timeout=_TIMEOUT, trust_env=False)
 
 
 def _body(question: str, turns: Sequence[str], thread: str | None) -> dict[str, object]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from knowledge.names import all_names, link, normalise
+from assistant.remembered import linked, remembered
+from knowledge.names import all_names
 
 IDENTIFIERS = frozenset(alias for name in all_names() for alias in name.aliases if alias.isdigit()) | {"8358", "8468"}
 
 
-@lru_cache(maxsize=2048)
+@remembered(2048)
 def named(text: str) -> frozenset[str]:
     """The names of a text, as "kind:key"."""
-    return frozenset(f"{item.kind}:{item.key}" for item in link(normalise(text)))
+    return frozenset(f"{item.kind}:{item.key}" for item in linked(text))

@@ -19,6 +19,7 @@ from assistant.impossible import impossible
 from assistant.numerals import ONES
 from assistant.pointing_words import RETURN, is_left_over, points, without_pointing
 from assistant.quantities import Quantity, parse_quantities, without_idioms
+from assistant.remembered import remembered
 from assistant.surroundings import is_figure
 from assistant.workload import Workload, asks_of, read_workload
 from knowledge.instances import find_instances
@@ -126,6 +127,7 @@ class Reading:
         return sorted(names + [(q.start, q.end, str(q.kind)) for q in self.quantities])
 
 
+@remembered(1024)  # the turns of a conversation are read with each message, its last one by several answers
 def read(text: str) -> Reading:
     """Link names, parse quantities, note aspects."""
     text = without_idioms(normalise(shortened(text)))

@@ -57,6 +57,11 @@ class Use:
     share_taken: bool = True  # nobody said how much of a card the engine takes
 
     @property
+    def memory_percent(self) -> str:
+        """The usable share of a card, as printed: 90."""
+        return number(self.memory_share * 100)
+
+    @property
     def main(self) -> str:
         """The precision that stands for the model where one has to."""
         return self.precisions[0]

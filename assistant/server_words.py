@@ -10,7 +10,7 @@ import re
 from assistant.kind_words import REFERENCE_SERVER
 from assistant.numerals import fold
 from assistant.reading import Reading
-from knowledge.names import link, normalise
+from assistant.remembered import linked
 
 CARD = re.compile(r"(?<![a-z0-9])(?:[ah][18]00|420gp|821ge)(?:-tn[ah]r)?(?![a-z0-9])")
 # Beside the names that REFERENCE_SERVER knows: "the recommended H800 box", H800那套推荐服务器.
@@ -49,8 +49,6 @@ def goes_on_about_server(before: str, now: Reading) -> bool:
     other = slots.providers or slots.models or slots.money or slots.periods or slots.parameters_b or slots.methods
     if other or names_server(text) or not names_server(fold(before).text):
         return False
-    cards = any(
-        item.kind == "gpu" for item in link(normalise(now.text))
-    )  # what "those" points at is no card named here
+    cards = any(item.kind == "gpu" for item in linked(now.text))  # what "those" points at is no card named here
     of_server = CARD.search(text) and OF_SERVER.search(text)
     return bool(parts_asked(text)) and (not cards or bool(of_server))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from assistant.remembered import linked
 from knowledge.names import link, normalise
 
 ENDING = r"(?P<ending>ti super|super|ti|d|xtx|xt|ada|blackwell|gre|max)"
@@ -34,7 +35,7 @@ def spelled_out(message: str, earlier: Sequence[str]) -> str:
     if found is None or len(found["behind"]) > MOST_WORDS_BEHIND or any(x.kind == "gpu" for x in link(text)):
         return message
     for turn in reversed(earlier):
-        cards = [item for item in link(normalise(turn)) if item.kind == "gpu"]
+        cards = [item for item in linked(turn) if item.kind == "gpu"]
         if not cards:
             continue
         wanted = f"{cards[-1].key} {found['ending']}"

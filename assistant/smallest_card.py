@@ -112,7 +112,7 @@ def smallest_card(request: Request, models: Sequence[Served], book: Ledger) -> F
     said = said[:-1] if reserved else said
     return book.finding("answered", "  \n".join(heads), "  \n".join(lines), notes_list(
         [family_note(request, book), mixture_note(model, book), shape_note(model, book), *said, *notes,
-         book.say("只看 NVIDIA 的单卡，按显存从小到大；vLLM 默认用每卡 90 %", "NVIDIA cards alone, one card, by memory; vLLM takes 90 % of a card by default")], book))  # fmt: skip
+         book.say(f"只看 NVIDIA 的单卡，按显存从小到大；每卡用 {use.memory_percent} %", f"NVIDIA cards alone, one card, by memory; {use.memory_percent} % of a card is used")], book))  # fmt: skip
 
 
 def reserved_gb(question: str) -> Decimal | None:

@@ -17,6 +17,7 @@ from assistant.ledger import Ledger
 from assistant.model_specs import model_specs
 from assistant.passage_questions import below_rated, evades, terms_told_apart
 from assistant.reading import Slots
+from assistant.remembered import linked
 from assistant.served_model import closed_models, not_on_file
 from assistant.spec_totals import Named, asks_total, totals
 from assistant.spec_words import EVERYTHING, NOT_KEPT, PRECISIONS, gpu_columns
@@ -24,7 +25,7 @@ from assistant.understand import Request
 from knowledge.card_forms import Marks, matching
 from knowledge.hardware import Gpu
 from knowledge.hardware_cells import gpu_cells
-from knowledge.names import link, normalise
+from knowledge.names import normalise
 from knowledge.table_rows import Span
 from knowledge.unknown_names import is_model
 
@@ -241,7 +242,7 @@ def _remarks(
         names = render.joined(opened, book.language)
         lines.append(book.say(f"{names} 有不止一种形态，问题没有说是哪一种，所以各形态都列出。",
                               f"The {names} comes in more than one form and the question does not say which, so every form is listed."))  # fmt: skip
-    lines += [book.say(*i.assumed) for i in link(normalise(request.question)) if i.kind == "gpu" and i.assumed]
+    lines += [book.say(*i.assumed) for i in linked(request.question) if i.kind == "gpu" and i.assumed]
     if (request.slots.count or 0) > 1:
         lines.append(
             book.say("除合计外，数字都按单张卡。", "All figures but the sums are per card.")

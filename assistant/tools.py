@@ -50,6 +50,7 @@ from assistant.calculator import (
 )
 from assistant.calculator.calculation import Calculation
 from assistant.calculator.shapes import GpuSpec, ModelShape
+from assistant.changed_arguments import with_changes
 from assistant.evidence import Call, Language
 
 FAULTS_SHOWN = 3  # of a call that has many
@@ -159,7 +160,8 @@ def calculate_json(tool: str, arguments: dict[str, Any]) -> tuple[BaseModel, Cal
         raise ToolError(f"no calculator is called {tool!r}; there are {', '.join(CALCULATORS)}")
     calculator = CALCULATORS[tool]
     try:
-        given = calculator.given.model_validate(_with_rows(tool, calculator.given, arguments))
+        wanted = with_changes(tool, calculator.given, arguments)
+        given = calculator.given.model_validate(_with_rows(tool, calculator.given, wanted))
         return given, calculator.compute(given)
     except ValidationError as error:
         faults = "; ".join(_fault(fault) for fault in error.errors()[:FAULTS_SHOWN])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 RE = re.IGNORECASE | re.ASCII  # ASCII, so that \b parts GB from the Chinese after it
 PERIODS = ("second", "minute", "hour", "day", "week", "month", "year")
@@ -87,16 +88,19 @@ MEASURES = [
     *((Measure(currency=name), re.compile(pattern, RE)) for name, pattern in CURRENCIES.items()),
     *((Measure(name), re.compile(pattern, RE)) for name, pattern in UNITS.items()),
 ]
+# All of them tried in one go, a group each; they may hold no groups of their own.
+ANY_MEASURE = re.compile("|".join(f"({pattern})" for pattern in (*CURRENCIES.values(), *UNITS.values())), RE)
 
 
 def measure_after(text: str, start: int) -> tuple[Measure, int]:
     """The unit behind a number that ends at `start`, and where the unit ends (`start` if there is none)."""
     for gap in (COUNTED_GAP, GAP):
-        if place := gap.match(text, start):
-            for measure, pattern in MEASURES:
-                if hit := pattern.match(text, place.end()):
-                    rate = PER.match(text, hit.end())
-                    return (replace(measure, period=period_of(rate)), rate.end()) if rate else (measure, hit.end())
+        place = gap.match(text, start)
+        hit = ANY_MEASURE.match(text, place.end()) if place else None
+        if hit and hit.lastindex:
+            measure = MEASURES[hit.lastindex - 1][0]
+            rate = PER.match(text, hit.end())
+            return (replace(measure, period=period_of(rate)), rate.end()) if rate else (measure, hit.end())
     return NONE, start
 
 
@@ -126,6 +130,7 @@ def scale_after(text: str, start: int) -> tuple[int, int, bool]:
     return SCALES[word], hit.end(), word == "b"
 
 
+@lru_cache(maxsize=4096)  # the keys and headings of all evidence are few, and read again for every answer
 def read_label(label: str) -> Measure:
     """The unit that a key, heading or label ends in: price_cny_per_hour, "内存 (GiB)", hours, "GPU 张数"."""
     text = label.replace("_", " ").strip()

@@ -92,8 +92,12 @@ def _traced(found: Sequence[Printed], text: str, facts: Sequence[Fact], names_in
     for printed in found:
         if _is_wording(printed):
             continue
-        fits = _closest_unit_first((fact for fact in facts if _supports(fact, printed)), printed)
-        fact = best_about(fits, printed, text, names_in) if names_in else next(iter(fits), None)
+        supporting = (fact for fact in facts if _supports(fact, printed))
+        fact = (
+            best_about(_closest_unit_first(supporting, printed), printed, text, names_in)
+            if names_in
+            else _first_of_closest_unit(supporting, printed)
+        )
         if fact:
             figures.append(_figure(printed, fact))
         else:
@@ -240,6 +244,16 @@ def _closest_unit_first(facts: Iterable[Fact], printed: Printed) -> list[Fact]:
     return sorted(facts, key=lambda fact: bool(printed.unit) and not fact.measure.unit)
 
 
+def _first_of_closest_unit(facts: Iterable[Fact], printed: Printed) -> Fact | None:
+    """The first that `_closest_unit_first` would give, without looking at more facts than needed."""
+    without_unit = None
+    for fact in facts:
+        if fact.measure.unit or not printed.unit:
+            return fact
+        without_unit = without_unit or fact
+    return without_unit
+
+
 def _comparable(printed: Measure, fact: Measure) -> bool:
     """Whether a printed unit may stand for the evidence's; a missing unit on either side is lenient, money and % are not."""
     if printed.period and fact.period and printed.period != fact.period:
@@ -261,12 +275,14 @@ def _comparable(printed: Measure, fact: Measure) -> bool:
 
 def _rounds_to(value: Decimal, printed: Printed) -> bool:
     gap = printed.value - abs(value)
+    if not gap:
+        return True
     half = Decimal(5).scaleb(-printed.decimals - 1)
     is_even = printed.value.as_tuple().digits[-1] % 2 == 0
     if not (-half < gap <= half or (gap == -half and is_even)):
         return False
     significant = printed.value.adjusted() + printed.decimals + 1
-    return gap == 0 or significant >= 3 or abs(gap) <= abs(value) * Decimal("0.002")
+    return significant >= 3 or abs(gap) <= abs(value) * Decimal("0.002")
 
 
 def _evidence_text(calls: Sequence[Call], citations: Sequence[Citation], question: str) -> str:

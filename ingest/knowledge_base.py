@@ -14,7 +14,8 @@ import hashlib
 import json
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,11 @@ from ingest.builtin import builtin_passages
 from ingest.document_tables import rows_of
 from ingest.incoming import Incoming, Refused, Skipped, expanded, refused
 from ingest.passages import passages_of
+from ingest.rebuilding import Progress, Rebuilding
 from ingest.splitting import SPLITTER_VERSION
+from knowledge import names
+from knowledge.current_index import CurrentIndex
+from knowledge.generation import IndexBrokenError, read_manifest
 from knowledge.index import (
     Embedder,
     Index,
@@ -47,7 +52,6 @@ READERS_VERSION = "1"  # raise it when readers or splitter give other passages f
 PROBES = 5
 PROBE_CHARACTERS = 300
 
-Progress = Callable[[int, int], None]
 Status = Literal["accepted", "unchanged", "replaced"]
 
 
@@ -92,11 +96,12 @@ class KnowledgeBase:
     """The open index and the library of documents behind it. Safe to share between threads."""
 
     def __init__(self, folder: Path, library: Library, index: Index, embedder: Embedder) -> None:
-        self.index = index
+        self._current = CurrentIndex(index)
         self._folder = folder
         self._library = library
         self._embedder = embedder
         self._writing = threading.Lock()
+        self._rebuilds = Rebuilding()
 
     def __enter__(self) -> Self:
         return self
@@ -105,10 +110,42 @@ class KnowledgeBase:
         self.close()
 
     def close(self) -> None:
-        """Close the index and the library; waits for an ingest under way."""
+        """Close the index and the library; waits for an ingest under way, and stops a rebuild."""
+        self._rebuilds.stop()
         with self._writing:
-            self.index.close()
+            self._current.close()
             self._library.close()
+
+    @property
+    def index(self) -> Index:
+        """The index of this moment; whoever reads for longer takes it from `reading`."""
+        return self._current.now
+
+    def reading(self) -> AbstractContextManager[Index]:
+        """The index, which stays open for the length of a `with` block even if a rebuild replaces it."""
+        return self._current.borrowed()
+
+    @property
+    def rebuilding(self) -> tuple[int, int] | None:
+        """(passages done, passages in all) of a rebuild under way, None without one."""
+        return self._rebuilds.reached
+
+    def rebuild(self, progress: Progress | None = None) -> None:
+        """Build the index anew beside the one in use, which answers until it is replaced; documents wait meanwhile.
+
+        Raises RebuildUnderwayError, RebuildStoppedError, and what build_index raises; the old index then stays in use.
+        """
+        with self._rebuilds.underway(progress) as told, self._writing:
+            leaves = self._generation()
+            index = _build(self._folder, self._library, self._embedder, told, keep_others=True)
+            index.reranker = self.index.reranker
+            self._current.replace(index, leaves)
+
+    def _generation(self) -> Path | None:
+        with suppress(IndexBrokenError):  # a damaged manifest; the new one mends it
+            if manifest := read_manifest(self._folder):
+                return self._folder / manifest.generation
+        return None
 
     def ingest(
         self, files: Iterable[Incoming | Refused | Skipped], progress: Progress | None = None
@@ -154,7 +191,6 @@ class KnowledgeBase:
     def state(self) -> State:
         """Sizes and versions."""
         counts = self.index.versions()
-        files = [path for path in self._folder.rglob("*") if path.is_file()]
         builtin = counts.pop("builtin", 0)
         return State(
             builtin_passages=builtin,
@@ -163,7 +199,7 @@ class KnowledgeBase:
             embedder=self._embedder.fingerprint,
             splitter=SPLITTER_VERSION,
             folder=str(self._folder),
-            size_bytes=sum(path.stat().st_size for path in files),
+            size_bytes=_size_bytes(self._folder),
         )
 
     def _take(self, file: Incoming, progress: Progress | None) -> Taken:
@@ -223,9 +259,21 @@ class KnowledgeBase:
                 )
 
 
+def _size_bytes(folder: Path) -> int:
+    """Of all files below; one that a rebuild removes meanwhile counts nothing."""
+    size_bytes = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            size_bytes += path.stat().st_size if path.is_file() else 0
+    return size_bytes
+
+
 def _accepted_gone(document: Document) -> tuple[int, int]:
     """Take out the price rows and the cards that were accepted from a document; gives how many of each."""
-    return remove_origin(rows_of(document.name)), remove_cards_of(document.id)
+    price_rows, cards = remove_origin(rows_of(document.name)), remove_cards_of(document.id)
+    if cards:
+        names.forget()
+    return price_rows, cards
 
 
 def _accept_again(price_rows: int, cards: int, document_id: str) -> Note:
@@ -279,10 +327,13 @@ def _open_index(folder: Path, library: Library, embedder: Embedder, progress: Pr
         return _build(folder, library, embedder, progress)
 
 
-def _build(folder: Path, library: Library, embedder: Embedder, progress: Progress | None) -> Index:
+def _build(
+    folder: Path, library: Library, embedder: Embedder, progress: Progress | None, *, keep_others: bool = False
+) -> Index:
     return build_index(
-        folder, builtin_passages(), embedder, documents=_versions(library), splitter=SPLITTER_VERSION, progress=progress
-    )
+        folder, builtin_passages(), embedder, documents=_versions(library), splitter=SPLITTER_VERSION,
+        progress=progress, keep_others=keep_others,
+    )  # fmt: skip
 
 
 def _versions(library: Library) -> Iterator[tuple[str, list[Passage]]]:

@@ -32,6 +32,7 @@ from ingest.spec_columns import (
     read_year,
     spec_column,
 )
+from knowledge import names
 from knowledge.catalog import load_catalog
 from knowledge.hardware import Gpu
 from knowledge.hardware_cells import figure, range_of
@@ -96,6 +97,7 @@ class SpecReport:
         """Store the new cards; returns how many. Raises OwnCardsBrokenError, TooManyCardsError."""
         if self.new:
             store(self.new)
+            names.forget()
         return len(self.new)
 
 

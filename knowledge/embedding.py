@@ -35,6 +35,7 @@ END_BYTES = 1 << 20
 BATCH_TEXTS = 32  # between two batches a waiting question gets its turn
 # What the model computes at once: on two cores 8 texts of like length take three quarters of the time that 32 take.
 CPU_TEXTS, GPU_TEXTS = 8, 32
+FEW_TEXTS = 8  # the messages of a conversation
 
 
 class EmbeddingModelError(Exception):
@@ -59,8 +60,12 @@ class Embedder:
         query_prefix: str,
         passage_prefix: str,
         texts_at_once: int = CPU_TEXTS,
+        threads: int = 0,
     ) -> None:
-        """Wrap a loaded model; `fingerprint` says which, so that vectors of two models are never mixed."""
+        """Wrap a loaded model; `fingerprint` says which, so that vectors of two models are never mixed.
+
+        `threads`: what passages are computed with, while a few questions take one; 0 leaves torch's setting alone.
+        """
         dimension = model.get_embedding_dimension()
         if dimension is None:
             raise EmbeddingModelError(f"模型没有固定维数 / the model has no fixed dimension: {fingerprint!r}")
@@ -70,11 +75,13 @@ class Embedder:
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
         self._texts_at_once = texts_at_once
+        self._threads = threads
         self._turns = Turns()
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Vectors of what a reader asks: float32, one row a text, each of length 1."""
-        return in_batches([self._query_prefix + text for text in texts], self._embed, self.dimension)
+        embed = self._embed if len(texts) > FEW_TEXTS else self._embed_few
+        return in_batches([self._query_prefix + text for text in texts], embed, self.dimension)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors of what is searched: float32, one row a text, each of length 1."""
@@ -82,10 +89,32 @@ class Embedder:
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
         with self._turns.taken():
-            vectors = self._model.encode(
-                list(texts), batch_size=self._texts_at_once, normalize_embeddings=True, show_progress_bar=False
-            )
+            return self._encoded(texts)
+
+    def _embed_few(self, texts: Sequence[str]) -> Vectors:
+        with self._turns.taken(), _one_thread(self._threads):
+            return self._encoded(texts)
+
+    def _encoded(self, texts: Sequence[str]) -> Vectors:
+        vectors = self._model.encode(
+            list(texts), batch_size=self._texts_at_once, normalize_embeddings=True, show_progress_bar=False
+        )
         return np.asarray(vectors, dtype=np.float32)
+
+
+@contextlib.contextmanager
+def _one_thread(usual: int) -> Iterator[None]:
+    """Few short texts gain nothing from more threads, which wait for each other wherever the machine is busy."""
+    if usual <= 1:
+        yield
+        return
+    import torch
+
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(usual)
 
 
 class Turns:
@@ -133,7 +162,8 @@ def load_embedder() -> Embedder:
         # The folder is complete: no look-up on the hub, which without a network would wait for its time-out.
         model = SentenceTransformer(str(folder.path), device=device, local_files_only=True)
     prefixes = _prefixes(named or weights.EMBEDDING.name, model.prompts)
-    return Embedder(model, folder.fingerprint, *prefixes, GPU_TEXTS if device == "cuda" else CPU_TEXTS)
+    texts_at_once = GPU_TEXTS if device == "cuda" else CPU_TEXTS
+    return Embedder(model, folder.fingerprint, *prefixes, texts_at_once, torch.get_num_threads())
 
 
 @contextlib.contextmanager

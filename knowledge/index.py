@@ -80,13 +80,14 @@ def build_index(
     documents: Iterable[tuple[str, Iterable[Passage]]] = (),
     splitter: str = SPLITTER_VERSION,
     progress: Progress | None = None,
+    keep_others: bool = False,
 ) -> Index:
     """Build a new generation beside the one in use, check it, swap it in, remove the old one, and return it open.
 
     `passages` are the built-in ones, `documents` (version, passages) pairs; all are visible. Texts that the old
     generation embedded with the same model are not embedded again. `progress` gets (passages done, passages in all),
     where "all" grows as documents are read. The old index answers until the swap. One build at a time: a second one, of
-    any process, waits for the first. Raises ValueError for no passages or an id that comes twice, IndexBrokenError
+    any process, waits for the first. `keep_others`: leave the old ones on disk, for this process still reads them. Raises ValueError for no passages or an id that comes twice, IndexBrokenError
     if the new index fails its check.
     """
     from filelock import FileLock
@@ -97,7 +98,8 @@ def build_index(
         former: Manifest | None = None
         with suppress(IndexBrokenError):  # a damaged manifest is mended by the new one
             former = read_manifest(folder)
-            remove_generations(folder, keep=former)
+            if not keep_others:
+                remove_generations(folder, keep=former)
         reuse = _embedded_before(folder, former, embedder)
         if reuse:
             stack.callback(reuse.close)
@@ -115,7 +117,8 @@ def build_index(
             write_manifest(folder, manifest)
             undo.pop_all()  # all went well: the index stays open
         stack.close()
-        remove_generations(folder, keep=manifest)
+        if not keep_others:
+            remove_generations(folder, keep=manifest)
     return index
 
 

@@ -6,7 +6,7 @@ that finds nothing says how many rows it looked at and why each was left out: it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -18,18 +18,25 @@ from typing import Literal
 import duckdb
 
 from knowledge import offer_store
+from knowledge.kept import Kept
+from knowledge.offer_filter import TRUSTED_FIRST, OfferFilter, OfferOrder, Reason, order_sql, selection, sorted_by
 from knowledge.offer_store import COLUMNS, first_day
 from knowledge.table_rows import decimal, integer
+
+__all__ = [
+    "LeftOut", "Offer", "OfferFilter", "OfferOrder", "OfferResult", "OfferTable", "Reason", "Spread", "Staleness", "age_days",
+    "load_offers", "staleness",
+]  # fmt: skip
 
 HOURS_PER_MONTH = 730
 WARN_AGE_DAYS = 180
 HARD_AGE_DAYS = 730
+CHEAPEST_FIRST = OfferOrder()
+MOST_RESULTS = 256  # of queries that are remembered, of which each holds no more than so many rows
+MOST_KEPT_OFFERS = 1000
 
 Staleness = Literal["fresh", "ageing", "stale", "undated"]
-Reason = Literal[
-    "slice", "other-form", "form-not-stated", "too-little-memory", "memory-not-known", "other-region", "region-not-stated",
-    "other-currency", "other-pricing-model", "other-period", "other-count", "too-old", "undated", "above-price",
-]  # fmt: skip
+Group = Literal["provider", "gpu", "gpu_form", "as_of"]
 
 
 @dataclass(frozen=True)
@@ -82,29 +89,6 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class OfferFilter:
-    """Which rows are wanted; an empty tuple or None sets no condition.
-
-    `forms` excludes rows that state no form. `regions` also takes the zones of a region (us-west-2/usw2-az1).
-    `min_gpu_memory_gb` is per card. `max_price_per_gpu_hour` is in each row's own currency.
-    """
-
-    gpus: tuple[str, ...] = ()
-    forms: tuple[str, ...] = ()
-    providers: tuple[str, ...] = ()
-    regions: tuple[str, ...] = ()
-    currencies: tuple[str, ...] = ()
-    pricing_models: tuple[str, ...] = ()
-    per: tuple[str, ...] = ()
-    min_gpu_memory_gb: Decimal | None = None
-    min_gpu_count: int | None = None
-    max_gpu_count: int | None = None
-    whole_cards: bool = True
-    min_as_of: date | None = None
-    max_price_per_gpu_hour: Decimal | None = None
-
-
-@dataclass(frozen=True)
 class LeftOut:
     """How many rows of the named GPUs and providers one condition left out; each row counts once."""
 
@@ -141,31 +125,53 @@ class OfferTable:
         self._snapshot = snapshot
         self._lock = Lock()
         self._open = snapshot(), offer_store.build(csv_path, snapshot())
+        self._results: Kept[tuple[Hashable, ...], OfferResult] = Kept(MOST_RESULTS)
+        self._values: Kept[tuple[Hashable, ...], tuple[str, ...]] = Kept(MOST_RESULTS)
 
-    def query(self, wanted: OfferFilter, limit: int | None = None) -> OfferResult:
-        """Rows that meet the filter: by currency, then price per GPU-hour, then trust of the source, then row."""
-        cursor = self._cursor()
-        rows, given = _selection(wanted)
-        order = "ORDER BY currency, per_gpu_hour, trust_rank, line"
-        cut = f" LIMIT {limit:d}" if limit is not None else ""
+    def query(
+        self, wanted: OfferFilter, limit: int | None = None, *, offset: int = 0, order: OfferOrder = CHEAPEST_FIRST
+    ) -> OfferResult:
+        """Rows that meet the filter: by currency, then price per GPU-hour, then trust of the source, then row.
+
+        `order` sorts all rows otherwise; `offset` of them are passed over before `limit` are read.
+        """
+        at = self._snapshot()
+        asked = (at, wanted, limit, offset, order)
+        if kept := self._results.get(asked):
+            return kept
+        result = self._queried(self._cursor(at), wanted, limit, offset, order)
+        return self._results.keep(asked, result) if len(result.offers) <= MOST_KEPT_OFFERS else result
+
+    def _queried(
+        self, cursor: duckdb.DuckDBPyConnection, wanted: OfferFilter, limit: int | None, offset: int, order: OfferOrder
+    ) -> OfferResult:
+        rows, given = selection(wanted)
+        compared = sorted_by(order)
+        cut = (f" LIMIT {limit:d}" if limit is not None else "") + (f" OFFSET {offset:d}" if offset else "")
         # One pass over the rows counts them and picks those wanted; only the latter are then read in full.
         passed = cursor.execute(
-            "WITH named AS MATERIALIZED (SELECT rowid AS place, reason, currency, per_gpu_hour, trust_rank, line"
+            f"WITH named AS MATERIALIZED (SELECT rowid AS place, reason, currency, per_gpu_hour, trust_rank, line, {compared} AS compared"
             f" FROM ({rows})) SELECT reason, count(*), NULL FROM named GROUP BY reason UNION ALL"
-            f" SELECT NULL, 0, place FROM (SELECT place FROM named WHERE reason IS NULL {order}{cut})",
+            f" SELECT NULL, 0, place FROM (SELECT place FROM named WHERE reason IS NULL {order_sql(order, 'compared')}{cut})",
             given,
         ).fetchall()
         counts: dict[Reason | None, int] = {reason: count for reason, count, place in passed if place is None}
         places = [place for _, _, place in passed if place is not None]
-        found = self._offers(cursor, f"offers WHERE rowid IN (SELECT unnest(?::BIGINT[])) {order}", [places])
+        found = self._offers(
+            cursor, f"offers WHERE rowid IN (SELECT unnest(?::BIGINT[])) {order_sql(order, compared)}", [places]
+        )
         matched = counts.pop(None, 0)
         left_out = [LeftOut(reason, count) for reason, count in counts.items() if reason]
         ordered = tuple(sorted(left_out, key=lambda left: (-left.count, left.reason)))
         return OfferResult(found, matched, matched + sum(counts.values()), ordered)
 
-    def cheapest(self, wanted: OfferFilter) -> tuple[Offer, ...]:
-        """The cheapest row per GPU-hour of each currency; amounts in different currencies are not compared."""
-        return tuple(offers[0] for offers in self._ranked(wanted, "n = 1").values())
+    def cheapest(self, wanted: OfferFilter, each: tuple[Group, ...] = ()) -> tuple[Offer, ...]:
+        """The cheapest row per GPU-hour of each currency, and of each value in the columns `each`.
+
+        Amounts in different currencies are not compared.
+        """
+        found = self._ranked(wanted, "n = 1", each)
+        return tuple(offer for offers in found.values() for offer in offers)
 
     def spread(self, wanted: OfferFilter) -> tuple[Spread, ...]:
         """Lowest, median and highest price per GPU-hour of each currency."""
@@ -183,11 +189,28 @@ class OfferTable:
     def history(self, gpu: str, provider: str) -> tuple[Offer, ...]:
         """The dated rows of one GPU at one provider, oldest first, cheapest first within a date."""
         where = "offers WHERE gpu = ? AND provider = ? AND first_day IS NOT NULL ORDER BY first_day, currency, per_gpu_hour, line"
-        return self._offers(self._cursor(), where, [gpu, provider])
+        return self._offers(self._cursor(self._snapshot()), where, [gpu, provider])
 
     def gpus(self) -> tuple[str, ...]:
         """Every GPU that has a row, in alphabetical order."""
         return self._distinct("gpu")
+
+    def forms(self) -> tuple[str, ...]:
+        """Every form (gpus.csv name) that a row states, in alphabetical order."""
+        return tuple(form for form in self._distinct("gpu_form") if form)
+
+    def currencies(self) -> tuple[str, ...]:
+        """Every currency that a row is in, in alphabetical order."""
+        return self._distinct("currency")
+
+    def pricing_models(self) -> tuple[str, ...]:
+        """Every pricing model that a row has, in alphabetical order."""
+        return self._distinct("pricing_model")
+
+    def offer(self, id: str) -> Offer | None:
+        """The row of this id."""
+        found = self._offers(self._cursor(self._snapshot()), "offers WHERE id = ? LIMIT 1", [id])
+        return found[0] if found else None
 
     def regions(self) -> tuple[str, ...]:
         """Every region or zone that a row states, in alphabetical order."""
@@ -200,16 +223,17 @@ class OfferTable:
     @property
     def count(self) -> int:
         """How many rows there are."""
-        ((count,),) = self._cursor().execute("SELECT count(*) FROM offers").fetchall()
+        ((count,),) = self._cursor(self._snapshot()).execute("SELECT count(*) FROM offers").fetchall()
         return int(count)
 
     def __iter__(self) -> Iterator[Offer]:
         """All rows, the built-in ones first, in the order of their files."""
-        return iter(self._offers(self._cursor(), "offers ORDER BY origin IS NOT NULL, origin, line", []))
+        return iter(
+            self._offers(self._cursor(self._snapshot()), "offers ORDER BY origin IS NOT NULL, origin, line", [])
+        )
 
-    def _cursor(self) -> duckdb.DuckDBPyConnection:
-        """A cursor of this thread's own; the database behind it stays until the cursor is gone."""
-        at = self._snapshot()
+    def _cursor(self, at: Path | None) -> duckdb.DuckDBPyConnection:
+        """A cursor of this thread's own over a snapshot; the database behind it stays until the cursor is gone."""
         if at != self._open[0]:
             with self._lock:
                 if at != self._open[0]:
@@ -220,27 +244,30 @@ class OfferTable:
         columns = ", ".join((*COLUMNS, "line", "origin"))
         return tuple(_offer(row) for row in cursor.execute(f"SELECT {columns} FROM {source}", given).fetchall())
 
-    def _ranked(self, wanted: OfferFilter, kept: str) -> dict[str, list[Offer]]:
-        rows, given = _selection(wanted)
+    def _ranked(self, wanted: OfferFilter, kept: str, each: tuple[Group, ...] = ()) -> dict[str, list[Offer]]:
+        rows, given = selection(wanted)
+        group = ", ".join(("currency", *each))
         ranked = (
-            "(SELECT *, row_number() OVER (PARTITION BY currency ORDER BY per_gpu_hour, trust_rank, line) AS n,"
+            f"(SELECT *, row_number() OVER (PARTITION BY {group} ORDER BY per_gpu_hour, trust_rank, line) AS n,"
             f" count(*) OVER (PARTITION BY currency) AS total FROM ({rows}) WHERE reason IS NULL)"
-            f" WHERE {kept} ORDER BY currency, n"
+            f" WHERE {kept} ORDER BY currency, n, per_gpu_hour, {TRUSTED_FIRST}"
         )
         by_currency: dict[str, list[Offer]] = {}
-        for offer in self._offers(self._cursor(), ranked, given):
+        for offer in self._offers(self._cursor(self._snapshot()), ranked, given):
             by_currency.setdefault(offer.currency, []).append(offer)
         return by_currency
 
     def _counts(self, wanted: OfferFilter) -> list[tuple[str, int]]:
-        rows, given = _selection(wanted)
+        rows, given = selection(wanted)
         sql = f"SELECT currency, count(*) FROM ({rows}) WHERE reason IS NULL GROUP BY currency"
-        return self._cursor().execute(sql, given).fetchall()
+        return self._cursor(self._snapshot()).execute(sql, given).fetchall()
 
     def _distinct(self, column: str) -> tuple[str, ...]:
-        return tuple(
-            key for (key,) in self._cursor().execute(f"SELECT DISTINCT {column} FROM offers ORDER BY 1").fetchall()
-        )
+        at = self._snapshot()
+        if (kept := self._values.get((at, column))) is not None:
+            return kept
+        rows = self._cursor(at).execute(f"SELECT DISTINCT {column} FROM offers ORDER BY 1").fetchall()
+        return self._values.keep((at, column), tuple(key for (key,) in rows))
 
 
 def load_offers(csv_path: Path, snapshot: Callable[[], Path | None] = lambda: None) -> OfferTable:
@@ -277,53 +304,3 @@ def _offer(row: tuple[str, ...]) -> Offer:
         flags=tuple(flag for flag in cell["flags"].split(";") if flag), as_of=cell["as_of"] or None,
         source=cell["source"], row=int(cell["line"]), origin=cell["origin"] or None,
     )  # fmt: skip
-
-
-def _selection(wanted: OfferFilter) -> tuple[str, list[object]]:
-    """SQL for the rows of the named GPUs and providers, each with the first reason against it (NULL = none)."""
-    cases, given = "", list[object]()
-    for reason, against, values in _conditions(wanted):
-        cases += f" WHEN {against} THEN '{reason}'"
-        given += values
-    reason_column = f"CASE{cases} END" if cases else "NULL"
-    named = [("gpu", wanted.gpus), ("provider", wanted.providers)]
-    where = " AND ".join(f"{column} IN ({_marks(keys)})" for column, keys in named if keys) or "true"
-    return f"SELECT *, rowid, {reason_column} AS reason FROM offers WHERE {where}", [
-        *given,
-        *wanted.gpus,
-        *wanted.providers,
-    ]
-
-
-def _conditions(wanted: OfferFilter) -> list[tuple[Reason, str, list[object]]]:
-    """(reason, what speaks against a row, values) of each condition set, in the order in which reasons are given."""
-    regions, memory, count = (
-        _marks(wanted.regions),
-        wanted.min_gpu_memory_gb,
-        (wanted.min_gpu_count, wanted.max_gpu_count),
-    )
-    here = f"region IN ({regions}) OR split_part(region, '/', 1) IN ({regions})"
-    highest = wanted.max_price_per_gpu_hour
-    possible: list[tuple[bool, Reason, str, list[object]]] = [
-        (wanted.whole_cards, "slice", "gpu_fraction_number < 1", []),
-        (bool(wanted.forms), "form-not-stated", "gpu_form = ''", []),
-        (bool(wanted.forms), "other-form", f"gpu_form NOT IN ({_marks(wanted.forms)})", [*wanted.forms]),
-        (memory is not None, "memory-not-known", "card_memory_gb IS NULL", []),
-        (memory is not None, "too-little-memory", "card_memory_gb < ?::DOUBLE", [str(memory)]),
-        (bool(regions), "region-not-stated", "region = ''", []),
-        (bool(regions), "other-region", f"NOT ({here})", [*wanted.regions, *wanted.regions]),
-        (bool(wanted.currencies), "other-currency", f"currency NOT IN ({_marks(wanted.currencies)})", [*wanted.currencies]),
-        (bool(wanted.pricing_models), "other-pricing-model", f"pricing_model NOT IN ({_marks(wanted.pricing_models)})",
-         [*wanted.pricing_models]),
-        (bool(wanted.per), "other-period", f"per NOT IN ({_marks(wanted.per)})", [*wanted.per]),
-        (count[0] is not None, "other-count", "gpu_count_number < ?", [count[0]]),
-        (count[1] is not None, "other-count", "gpu_count_number > ?", [count[1]]),
-        (wanted.min_as_of is not None, "undated", "first_day IS NULL", []),
-        (wanted.min_as_of is not None, "too-old", "first_day < ?", [wanted.min_as_of]),
-        (highest is not None, "above-price", "per_gpu_hour > round(?::DOUBLE, 9)", [str(highest)]),
-    ]  # fmt: skip
-    return [(reason, against, values) for wished, reason, against, values in possible if wished]
-
-
-def _marks(values: tuple[str, ...]) -> str:
-    return ", ".join("?" for _ in values)

@@ -3,7 +3,7 @@
 A snapshot is written in full beside the others and then swapped in by one rename, so a crash leaves the old one in
 use. Undo swaps the pointer back. It knows where rows lie, not what they mean.
 
-Errors: NothingToUndoError; SnapshotBrokenError for a pointer that cannot be read.
+Errors: NothingToUndoError; OtherImportError; SnapshotBrokenError for a pointer that cannot be read.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ STORED = (*COLUMNS, "line", "origin")
 
 class NothingToUndoError(Exception):
     """There is no imported snapshot to go back from."""
+
+
+class OtherImportError(Exception):
+    """The last import is not the one that was to be undone; the message is its label."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +101,19 @@ def remove_origin(origin: str) -> int:
         return int(found)
 
 
-def undo() -> str:
-    """Go back to the state before the last import; returns that import's label. Raises NothingToUndoError."""
+def undo(only: str = "") -> str:
+    """Go back to the state before the last import; returns that import's label. Raises NothingToUndoError.
+
+    `only`: raises OtherImportError where the last import has another label.
+    """
     with lock():
         state = _state()
         if state is None or not state.previous:
             raise NothingToUndoError(
                 "没有可以撤销的导入：现在只有内置价格行。 / There is no import to undo: only the built-in price rows are in use."
             )
+        if only and state.label != only:
+            raise OtherImportError(state.label)
         file, label = state.previous[-1]
         _point(Snapshot(file, label, state.previous[:-1]))
         return state.label

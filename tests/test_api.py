@@ -182,7 +182,7 @@ def test_the_page_is_up_before_the_advisor_and_ready_only_after(
         while not up(url):
             time.sleep(0.1)
         with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
-            assert client.get("/").status_code == 200
+            assert client.get("/", follow_redirects=True).status_code == 200
             assert client.get("/readyz").status_code == 503
             early = client.post("/api/ask", json={"question": "echo"})
             assert (early.status_code, early.headers["retry-after"]) == (503, "2")

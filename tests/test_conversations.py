@@ -134,6 +134,32 @@ def test_an_advisor_that_ends_without_an_answer_is_a_fault(store: Conversations)
         list(converse(ScriptedAdvisor(silent), "q", store=store))
 
 
+def test_a_question_is_kept_before_its_answer_and_its_turn_is_told(store: Conversations) -> None:
+    told: list[int] = []
+    events = converse(ScriptedAdvisor(), "q", store=store, thread="t", owner="ann", started=told.append)
+    next(events)
+    assert [(turn.id, turn.answer) for turn in store.turns("t", "ann")] == [(told[0], None)]
+    list(events)
+    assert store.turn(told[0], "ann").answer is not None
+    assert len(told) == 1
+
+
+def test_a_conversation_deleted_while_it_is_answered_stays_deleted(store: Conversations) -> None:
+    events = converse(ScriptedAdvisor(), "q", store=store, thread="t")
+    next(events)
+    store.delete("t")
+    assert list(events)[-1].kind == "done"
+    assert store.turns("t") == ()
+
+
+def test_a_conversation_is_called_by_its_title_or_first_question(store: Conversations) -> None:
+    store.append("t", "first", None, "ann")
+    store.append("t", "second", None, "ann")
+    assert store.title("t", "ann") == "first"
+    store.rename("t", "named", "ann")
+    assert (store.title("t", "ann"), store.title("t", "bob"), store.title("never", "ann")) == ("named", "", "")
+
+
 # --- owners, lists, verdicts ----------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -14,12 +15,15 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
+from gated import credentials, send
 from hash_embedder import HashEmbedder
 from typer.testing import CliRunner
 
 import assistant.owner as owner_module
 import ingest.knowledge_base as module
+from assistant.api import speak_politely
 from assistant.cli import app as commands
+from assistant.gate import Credentials, Gate
 from assistant.knowledge_api import add_routes
 from assistant.knowledge_over_http import RemoteKnowledge
 from assistant.outcomes import from_wire, shown, summary, to_wire
@@ -45,17 +49,30 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KnowledgeB
 
 
 @pytest.fixture
-def owner(base: KnowledgeBase) -> Iterator[Owner]:
-    """A server that has the knowledge base, in a thread of this process."""
+def known(tmp_path: Path) -> Credentials:
+    return credentials(tmp_path / "access", owner_secret="the-secret-of-the-owner")
+
+
+@pytest.fixture
+def served(base: KnowledgeBase, known: Credentials) -> FastAPI:
     app = FastAPI()
+    app.add_middleware(Gate, credentials=known)
+    speak_politely(app)
     add_routes(app, lambda: base, lambda: JSONResponse({"error": "loading"}, status_code=503))
+    return app
+
+
+@pytest.fixture
+def owner(served: FastAPI) -> Iterator[Owner]:
+    """A server that has the knowledge base, in a thread of this process."""
+    app = served
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         while not server.started:
             time.sleep(0.01)
-        yield Owner(os.getpid(), f"http://127.0.0.1:{listener.getsockname()[1]}")
+        yield Owner(os.getpid(), f"http://127.0.0.1:{listener.getsockname()[1]}", secret="the-secret-of-the-owner")
         server.should_exit = True
         thread.join()
 
@@ -122,6 +139,43 @@ def test_the_commands_go_through_the_running_server(
         in CliRunner().invoke(commands, ["knowledge", "remove", document.id]).stdout
     )
     assert base.documents() == []
+
+
+REQUESTS = [
+    ("GET", "/api/documents", b""),
+    ("GET", "/api/knowledge", b""),
+    ("POST", "/api/documents?name=n.md", b"# One\n\ntext\n"),
+    ("DELETE", "/api/documents/p.csv", b""),
+    ("DELETE", "/api/documents/%2e%2e/p.csv", b""),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
+def test_a_reader_neither_sees_nor_changes_what_was_taken_in(
+    served: FastAPI, base: KnowledgeBase, known: Credentials, method: str, path: str, body: bytes
+) -> None:
+    list(base.ingest([Incoming("upload:p.csv", "p.csv", PRICES)]))
+    before = base.documents()
+    known.accounts.add("bob", "correct horse", "reader")
+    headers = {"Authorization": f"Bearer {known.accounts.new_token('bob')}"}
+    refused = send(served, path, method=method, headers=headers, body=body)
+    assert (refused.status, "administrator" in refused.error) == (403, True)
+    assert "p.csv" not in refused.body.decode()
+    assert send(served, path, method=method, body=body).status == 401
+    assert send(served, path, method=method, body=body, peer="203.0.113.9").status == 401
+    assert base.documents() == before
+    known.accounts.set_role("bob", "admin")
+    assert send(served, path, method=method, headers=headers, body=body).status in {200, 404}
+
+
+def test_the_commands_need_no_login_where_there_is_one(
+    owner: Owner, base: KnowledgeBase, known: Credentials, tmp_path: Path
+) -> None:
+    known.accounts.add("anna", "correct horse", "admin")
+    list(base.ingest([Incoming("upload:p.csv", "p.csv", PRICES)]))
+    assert RemoteKnowledge(owner).documents() == base.documents()
+    with pytest.raises(OwnerFailedError, match="Log in first"):
+        RemoteKnowledge(replace(owner, secret="another")).documents()
 
 
 DOCUMENT = Document("d1", "/x/a.csv", "a.csv", "d1.1", "00", "1", 9, "a", 3, 2, "2026-11-30T10:00:00+00:00")

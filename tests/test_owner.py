@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -146,6 +147,31 @@ def test_the_command_and_the_time_are_written_for_others() -> None:
     assert owner is not None
     assert owner.command == "gpu-advisor ingest"
     assert abs((datetime.now() - datetime.fromisoformat(owner.since)).total_seconds()) < 60
+
+
+def test_the_secret_of_the_owner_is_for_the_user_of_the_system_only(state: Path) -> None:
+    lock = state / "owner.lock"
+    lock.touch(0o644)  # as an older release left it
+    with acquire() as held:
+        assert stat.S_IMODE(lock.stat().st_mode) == 0o600
+        owner = current_owner()
+        assert owner is not None
+        assert owner.secret == held.secret
+        assert len(held.secret) >= 40
+        assert held.secret not in repr(owner)
+        held.announce(URL)
+        assert current_owner() == Owner(os.getpid(), URL)  # the same process, whatever its secret
+    with acquire() as again:
+        assert again.secret != held.secret
+
+
+def test_a_lock_file_of_another_user_is_named_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", denied)
+    with pytest.raises(OwnerFailedError, match=r"owner\.lock.*GPU_ADVISOR_HOME"):
+        current_owner()
 
 
 def test_an_owner_that_does_not_answer_is_named_with_what_to_check() -> None:

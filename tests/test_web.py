@@ -1,4 +1,4 @@
-"""The chat page: what it shows of an answer, how it paces it, and what the served page asks a browser to fetch."""
+"""The chat: what it shows of an answer, how it paces it, and what the served page asks a browser to fetch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 import types
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_advisor import CITATIONS, plain_answer, price_answer, ready_url, serving
 
-from assistant import web
+from assistant import pacing
 from assistant.conversations import AdviceFailedError
 from assistant.evidence import Answer, Card, Citation, Done, Event, Prose, Working
 from assistant.reply import Reply, as_stopped, evidence_html, presentable, working_line
@@ -24,8 +25,8 @@ from assistant.reply import Reply, as_stopped, evidence_html, presentable, worki
 SHOWN_TAGS = frozenset(
     re.findall(
         r"\w+",
-        "a blockquote br code details div em h1 h2 h3 h4 h5 h6 hr li ol p pre small span strong summary table tbody td "
-        "th thead tr ul",
+        "a blockquote br code details div em h1 h2 h3 h4 h5 h6 hr li mark ol p pre small span strong summary table tbody "
+        "td th thead tr ul",
     )
 )
 
@@ -92,7 +93,7 @@ def test_two_answers_on_one_page_do_not_share_the_targets_of_their_citations() -
 
 def test_a_passage_shows_its_table_and_neither_runs_a_script_nor_fetches_a_picture() -> None:
     shown = evidence_html(cited(*CITATIONS), "k")
-    assert "<table>" in shown
+    assert "<table" in shown
     assert "&lt;script&gt;" in shown
     assert tags(shown) <= SHOWN_TAGS
 
@@ -104,7 +105,7 @@ def test_no_passage_can_break_out_of_its_block(excerpt: str, title: str) -> None
     assert tags(shown) <= SHOWN_TAGS
     assert not re.search(r"""(?:src|href)=(?!"#k-1")""", re.sub(r">[^<]*<", "><", shown))
     assert all("\n" not in block for block in shown.strip("\n").split("\n\n"))
-    assert shown.count("<details>") == shown.count("</details>") == 3
+    assert shown.count("<details") == shown.count("</details>") == 3
 
 
 @pytest.mark.parametrize("excerpt", ["</details><img src=x>", "[x](javascript:alert(1))", "<http://outside.example>"])
@@ -118,7 +119,10 @@ def test_markup_in_a_passage_stays_text(excerpt: str) -> None:
 def test_each_figure_is_shown_with_the_formula_or_passage_it_was_traced_to() -> None:
     answer = next(event for event in price_answer("A100", ()) if isinstance(event, Done)).answer
     shown = evidence_html(answer, "k")
-    assert "<td>8,118.72</td><td><code>28.19 CNY/h × 4 × 72 h = 8118.72 CNY</code>" in shown
+    assert (
+        "<td>8,118.72</td><td><strong>Rental cost</strong><br><code>28.19 CNY/h × 4 × 72 h = 8118.72 CNY</code>"
+        in shown
+    )
     assert '<td>34.74</td><td><a class="cite" href="#k-1">[1]</a>' in shown
     assert "3.5x" in shown
 
@@ -127,20 +131,12 @@ def test_an_answer_without_evidence_has_no_empty_blocks() -> None:
     assert evidence_html(plain_answer("q", "text"), "k") == ""
 
 
-def test_stopping_replaces_the_working_line_of_an_unfinished_reply_only() -> None:
+def test_stopping_replaces_the_working_line() -> None:
     stopped = as_stopped("card" + working_line("writing <b>"), "Stopped")
     assert "writing" not in stopped
     assert stopped.startswith("card")
     assert "Stopped" in stopped
-    assert as_stopped("finished", "Stopped") == "finished"
-
-
-def test_what_the_browser_sends_back_is_reduced_to_text() -> None:
-    history: list[dict[str, object]] = [
-        {"role": "user", "content": [{"type": "text", "text": "q"}, {"type": "file", "file": {"path": "/etc/passwd"}}]},
-        {"role": "system", "content": "x"},
-    ]
-    assert web._plain(history) == [{"role": "user", "content": "q"}, {"role": "assistant", "content": "x"}]
+    assert as_stopped("no line", "Stopped").startswith("no line")
 
 
 # --- pacing ------------------------------------------------------------------------------------------------------
@@ -155,8 +151,8 @@ def test_a_thousand_events_become_few_updates_and_none_is_lost(monkeypatch: pyte
         read.set()
 
     # The page is as slow here as it takes the advisor to say everything.
-    monkeypatch.setattr(web, "time", types.SimpleNamespace(sleep=lambda _: read.wait(30)))
-    batches = list(web.paced(flood()))
+    monkeypatch.setattr(pacing, "time", types.SimpleNamespace(sleep=lambda _: read.wait(30)))
+    batches = list(pacing.paced(flood()))
     assert [event.markdown for batch in batches for event in batch if isinstance(event, Prose)] == [
         str(number) for number in range(1_000)
     ]
@@ -164,14 +160,14 @@ def test_a_thousand_events_become_few_updates_and_none_is_lost(monkeypatch: pyte
 
 
 def test_silence_still_yields_so_that_stop_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(pacing, "HEARTBEAT_SECONDS", 0.01)
     more = threading.Event()
 
     def slow() -> Iterator[Event]:
         more.wait(30)
         yield Card(markdown="late")
 
-    batches = web.paced(slow())
+    batches = pacing.paced(slow())
     assert next(batches) == []
     more.set()
     assert [event.kind for batch in batches for event in batch] == ["card"]
@@ -187,7 +183,7 @@ def test_stopping_the_page_closes_the_advisor() -> None:
         finally:
             closed.set()
 
-    batches = web.paced(endless())
+    batches = pacing.paced(endless())
     next(batches)
     assert isinstance(batches, Iterator)
     batches.close()  # type: ignore[attr-defined]
@@ -199,7 +195,7 @@ def test_a_fault_after_the_card_still_shows_the_card() -> None:
         yield Card(markdown="card")
         raise AdviceFailedError
 
-    batches = web.paced(failing())
+    batches = pacing.paced(failing())
     shown = [next(batches)]
     with pytest.raises(AdviceFailedError):
         shown.extend(batches)
@@ -224,27 +220,47 @@ class Fetched(HTMLParser):
 
 
 class Browser:
-    """One browser session speaking Gradio's own protocol."""
+    """One browser session speaking Gradio's own protocol, on the page of one language."""
 
-    def __init__(self, client: httpx.Client, name: str) -> None:
+    def __init__(self, client: httpx.Client, name: str, language: str = "en") -> None:
         self.client = client
         self.name = name
-        config = client.get("/config").json()
-        box = next(c["id"] for c in config["components"] if c["props"].get("elem_id") == "question")
-        self.submit = next(d["id"] for d in config["dependencies"] if [box, "submit"] in map(list, d["targets"]))
+        self.page = f"/{language}"
+        config = client.get(f"{self.page}/config").json()
+        self.ids = {c["props"].get("elem_id"): c["id"] for c in config["components"]}
+        self.dependencies = config["dependencies"]
+        self.thread = ""
+
+    def event(self, component: str, event: str) -> int:
+        """The number of the one event of that kind."""
+        target = [self.ids[component], event]
+        return next(int(each["id"]) for each in self.dependencies if target in map(list, each["targets"]))
 
     def ask(self, question: str) -> str:
-        """Everything the server sends for this question, as text."""
-        body = {"data": [question, [], None], "fn_index": self.submit, "session_hash": self.name, "trigger_id": None}
-        self.client.post("/gradio_api/queue/join", json=body).raise_for_status()
+        """Everything the server sends for this question, as text; the conversation goes on in the next."""
+        received = self.send(self.event("question", "submit"), [question, self.thread, ""])
+        threads = [part for message in received for part in self.threads(message)]
+        self.thread = threads[-1] if threads else self.thread
+        return json.dumps(received, ensure_ascii=False)
+
+    def send(self, event: int, data: list[object]) -> list[dict[str, Any]]:
+        """Trigger an event; returns the messages of the stream up to its end."""
+        body = {"data": data, "fn_index": event, "session_hash": self.name, "trigger_id": None}
+        self.client.post(f"{self.page}/gradio_api/queue/join", json=body).raise_for_status()
         received = []
-        with self.client.stream("GET", "/gradio_api/queue/data", params={"session_hash": self.name}) as response:
+        address = f"{self.page}/gradio_api/queue/data"
+        with self.client.stream("GET", address, params={"session_hash": self.name}) as response:
             for line in response.iter_lines():
                 if line.startswith("data: "):
                     received.append(json.loads(line.removeprefix("data: ")))
                     if received[-1]["msg"] == "process_completed":
                         break
-        return json.dumps(received, ensure_ascii=False)
+        return received
+
+    def threads(self, message: dict[str, Any]) -> list[str]:
+        """The id of the conversation, where a message tells it."""
+        data = message.get("output", {}).get("data", [])
+        return [data[2]] if len(data) > 2 and isinstance(data[2], str) and re.fullmatch("[0-9a-f]{32}", data[2]) else []
 
 
 @pytest.fixture(scope="module")
@@ -256,11 +272,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_nothing_on_the_page_is_fetched_from_another_host(client: httpx.Client) -> None:
-    page = client.get("/")
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_nothing_on_the_page_is_fetched_from_another_host(client: httpx.Client, language: str) -> None:
+    page = client.get(f"/{language}/")
     fetched = Fetched()
     fetched.feed(page.text)
-    styles = page.text + client.get("/theme.css").text
+    styles = page.text + client.get(f"/{language}/theme.css").text
     fetched.addresses += re.findall(r"url\(\s*['\"]?([^'\")]+)", styles) + re.findall(
         r"@import\s+['\"]([^'\"]+)", styles
     )
@@ -270,31 +287,35 @@ def test_nothing_on_the_page_is_fetched_from_another_host(client: httpx.Client) 
 
 
 def test_the_browser_is_told_to_fetch_from_nowhere_else(client: httpx.Client) -> None:
-    policy = client.get("/").headers["content-security-policy"]
+    policy = client.get("/zh/").headers["content-security-policy"]
     assert "default-src 'self'" in policy
     assert "http" not in policy
 
 
-def test_the_page_speaks_both_languages_and_offers_no_api_of_gradio(client: httpx.Client) -> None:
-    config = client.get("/config").json()
-    assert {"en", "zh", "zh-CN"} <= set(config["i18n_translations"])
-    assert config["i18n_translations"]["zh-CN"].keys() == config["i18n_translations"]["en"].keys()
-    assert client.get("/gradio_api/info").json() == {"named_endpoints": {}, "unnamed_endpoints": {}}
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_each_page_has_its_own_language_and_offers_no_api_of_gradio(client: httpx.Client, language: str) -> None:
+    config = client.get(f"/{language}/config").json()
+    chat = next(c for c in config["components"] if c["props"].get("elem_id") == "chat")
+    chinese = [bool(re.search("[\u4e00-\u9fff]", example["text"])) for example in chat["props"]["examples"]]
+    assert chinese == [language == "zh"] * 6
+    info = client.get(f"/{language}/gradio_api/info").json()
+    assert info == {"named_endpoints": {}, "unnamed_endpoints": {}}
 
 
 def test_follow_ups_carry_the_conversation_and_two_browsers_never_mix(client: httpx.Client) -> None:
     first, second = Browser(client, "browser-one"), Browser(client, "browser-two")
     assert "after []" in first.ask("echo alpha")
     assert "after []" in second.ask("echo beta")
+    assert first.thread != second.thread
     follow_up = first.ask("echo gamma")
-    assert "after ['echo alpha']" in follow_up
-    assert "beta" not in follow_up
+    assert "after [&#39;echo alpha&#39;]" in follow_up or "after ['echo alpha']" in follow_up
+    assert "after ['echo beta" not in follow_up
 
 
-def test_a_fault_shows_the_polite_sentence_and_no_internals(client: httpx.Client) -> None:
-    shown = Browser(client, "browser-three").ask("break now")
-    assert AdviceFailedError.sentence.zh in shown
-    assert AdviceFailedError.sentence.en in shown
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_fault_shows_the_polite_sentence_and_no_internals(client: httpx.Client, language: str) -> None:
+    shown = Browser(client, f"browser-three-{language}", language).ask("break now")
+    assert AdviceFailedError.sentence[language] in shown  # type: ignore[index]
     assert "the card" in shown
     for internal in ("secret-internals", "ZeroDivisionError", "Traceback"):
         assert internal not in shown
@@ -302,12 +323,12 @@ def test_a_fault_shows_the_polite_sentence_and_no_internals(client: httpx.Client
 
 def test_a_question_beyond_the_limit_is_refused_even_past_the_text_box(client: httpx.Client) -> None:
     shown = Browser(client, "browser-four").ask("echo " + "长" * 2_000)
-    assert "2000" in shown
+    assert "within 2000 characters" in shown
     assert "asked" not in shown
 
 
 def test_a_question_is_shown_as_typed_and_never_as_markup(client: httpx.Client) -> None:
     shown = Browser(client, "browser-five").ask("echo <img src=x> $1 **b**")
-    questions = [part for part in re.findall(r'"text": "([^"]*)"', shown) if "echo" in part and "asked" not in part]
+    questions = [part for part in re.findall(r'"text": "([^"]*)', shown) if "&#60;img" in part and "asked" not in part]
     assert questions
-    assert not any(character in question for question in questions for character in "<$*")
+    assert not any(re.search("<(?!button)|[$*]", question) for question in questions)
