@@ -17,7 +17,8 @@ import httpx
 from assistant.outcomes import from_wire
 from assistant.owner import Owner, OwnerFailedError, check, http_client, unreachable
 from ingest.incoming import Incoming, Refused, Skipped
-from ingest.knowledge_base import Outcome, Progress, Removed, State
+from ingest.knowledge_base import Outcome, Removed, State
+from ingest.rebuilding import Progress
 from knowledge.library import Document
 
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from assistant.numerals import NAME, SCALES, Number, binary_factor
 from assistant.quantity import Parts, Quantity, kind_of, role_of, unit_name
-from assistant.tokens import COUNTING, LINKS, PARTICLES, Token, Unit
+from assistant.tokens import COUNTING, LINKS, PARTICLES, Token, Unit, counts_something
 
 MOST_PIECES = 100  # from here on, and with any scale (五百块, 2万块), 块 is money even before the name of a card
 COSTS = re.compile("多少钱|费用|价格|价钱|总价|花多少")
@@ -107,7 +107,7 @@ def implied(around: Surroundings, number: Number, flags: Flags) -> tuple[str, st
             one,
         ),
         (_after_context(around), "context", "token", binary_factor(number)),
-        (near_budget(around), "money", "", one),
+        (near_budget(around) and number.style != "article", "money", "", one),  # "a budget of 5000" is no 1
         (number.suffix != "m" and _stands_alone(around, number), "bare", "", one),
     )
     return next(((kind, unit, scale) for holds, kind, unit, scale in readings if holds), ("", "", one))
@@ -151,7 +151,9 @@ _BEHIND_FIGURE = re.compile(r"\s*(?:个并发|b?\s?tokens?(?![a-z])|词元|reque
 
 
 def is_figure(text: str, start: int, end: int) -> bool:
-    """Whether digits (4090, 4090B) that a card is also called by are a figure here: a batch, a length, requests, tokens."""
+    """Whether digits (4090, 4090B) that a card is also called by are a figure here: a batch, a length, tokens, hours."""
     if not re.fullmatch("[0-9]+[bB]?", text[start:end]):
         return False
-    return bool(_BEFORE_FIGURE.search(text, 0, start) or _BEHIND_FIGURE.match(text, end))
+    return bool(
+        _BEFORE_FIGURE.search(text, 0, start) or _BEHIND_FIGURE.match(text, end) or counts_something(text, start, end)
+    )

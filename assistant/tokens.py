@@ -295,6 +295,17 @@ def _key(written: str) -> str:
     return " ".join(re.split(r"[\s_-]+", written))
 
 
+_COUNTED_BEHIND = re.compile(
+    r"\s*张(?!数)|\s*(?:个\s?)?(?:小时|钟头|hours?(?![a-z])|hrs?(?![a-z]))(?!\s*(?:的?(?:价|单价|均价|租|费)|rates?|prices?|costs?))"
+)
+_CARD_BEFORE = re.compile(r"(?:\d[\s张块x*×]*|(?:rtx|gtx|geforce|nvidia)[\s-]*)$", re.I)
+
+
+def counts_something(text: str, start: int, end: int) -> bool:
+    """Whether digits that a card is called by count: for 1080 hours, 1080 张 T4; not 250 4090 hours, 4090 小时价."""
+    return bool(_COUNTED_BEHIND.match(text, end)) and not _CARD_BEFORE.search(text, 0, start)
+
+
 def _number_token(text: str, at: int, number: Number, before: Sequence[Token]) -> Token:
     """A number, unless what touches it makes it part of a product code (420GP, 2080ti, rtx-4090)."""
     token = Token("number", at, number.end, text[at : number.end], number)
@@ -307,7 +318,10 @@ def _number_token(text: str, at: int, number: Number, before: Sequence[Token]) -
     if (_follows_code(text, at, before) and role != "unit") or (letters and not spelled and not times):
         return replace(token, role="word", number=None, end=letters.end() if letters else number.end)
     named = [kind for kind, pattern in HARDWARE.items() if pattern.fullmatch(token.text)]
-    return replace(token, role=named[0], number=None) if named and (unit is None or unit.kind == "count") else token
+    counted = unit is not None and (unit.kind != "count" or named[:1] == ["cpu"])
+    if not named or counted or counts_something(text, at, number.end):
+        return token
+    return replace(token, role=named[0], number=None)
 
 
 def _follows_code(text: str, at: int, before: Sequence[Token]) -> bool:

@@ -223,7 +223,7 @@ COUNTRIES = (
 # What a question about running or training a model asks for; not aspects (aspects.py), whose words make no subject.
 ASKS = (
     ("kv_cache", CACHE),
-    ("electricity", re.compile(r"电费|耗电|用电|多少度|几度电|多少电(?!量)|费多少电|how (?:many|much) (?:kwh|kilowatt|electricity|energy)|(?<![a-z])kwh.{0,30}(?:draw|burn|take)|(?<![a-z])(?:electricity|power)\s+(?:costs?|bill|charges?|expenses?|consumption|use)(?![a-z])|(?<![a-z])kwh.{0,30}(?:use|consume)|cost of (?:the )?(?:electricity|power)(?![a-z])")),
+    ("electricity", re.compile(r"电费|耗电|用电|多少度|几度电|多少电(?!量)|费多少电|how (?:many|much) (?:kwh|kilowatt|electricity|energy)|(?<![a-z])kwh.{0,30}(?:draw|burn|take)|(?<![a-z])(?:electricity|power)\s+(?:costs?|bill|charges?|expenses?|consumption|use)(?![a-z])|(?<![a-z])kwh.{0,30}(?:use|consume)|cost of (?:the )?(?:electricity|power)(?![a-z])|(?<![a-z])(?:electricity|power) (?:of|for) .{1,60}?(?<![a-z])costs?(?![a-z])|(?<![a-z])(?:pay|spend|paid|spent) (?:for|on) (?:the )?(?:electricity|power)(?![a-z])")),
     ("fits", re.compile(
         r"能跑|跑得动|跑得了|跑得起|能不能跑|可以跑|能部署|够不够|够吗|够用|够么|放得下|放不下|装得下|装不下|能放|能装|能塞|塞得[下进]|塞不[下进]|装得进|吃得下|搞得定|能.{0,2}搞定|能加载|撑得住|带得动|带得起|扛得住|"
         r"会.{0,3}爆|爆显存|(?<![a-z])oom(?![a-z])|跑.{0,30}(?:吗|不$|行不|么$)|(?<![a-z])(?:fits?|handle|holds?|enough|able to run)(?![a-z])|"

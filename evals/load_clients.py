@@ -21,12 +21,16 @@ TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True)
 class Outcome:
-    """One answer: milliseconds to the first event and to the end, and what was wrong with it ("" for nothing)."""
+    """One answer: milliseconds to the first event and to the end, and what was wrong with it ("" for nothing).
+
+    `seen` is what came, `asked` the question that it came to.
+    """
 
     first_ms: float
     end_ms: float
     fault: Literal["", "error", "cross-talk"]
     seen: str = ""
+    asked: str = ""
 
 
 async def by_api(client: httpx.AsyncClient, reader: Reader, asked: Asked) -> Outcome:

@@ -9,6 +9,9 @@ from decimal import Decimal
 from typing import Literal
 
 NEAR = Decimal("0.001")  # a total is printed rounded
+# A number that is the name of a card too is read as one: "4090 V100 cards" asks about two cards.
+CARD_NAME = re.compile(r"[1-6]0[5-9]0|16[5-8]0|[4-6]000")
+AWAY = 20_000  # more than any reader's number
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 # Yuan per hour of one card, as knowledge/tables/offers.csv has them.
 RATES = {
@@ -62,7 +65,9 @@ class Reader:
 
     def _own(self) -> int:
         """A number that no other reader and no other question of this one has."""
-        return 11 + self.number + 97 * self.asked
+        own = 11 + self.number + 97 * self.asked
+        said = (own, 1000 + own, 5000 + 10 * own)
+        return own + AWAY if any(CARD_NAME.fullmatch(str(each)) for each in said) else own
 
     def _rent(self, draw: random.Random) -> Asked:
         (zh, en, card), rate = draw.choice(list(RATES.items()))

@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -55,10 +55,12 @@ class Load:
         asked, started = reader.question(), time.perf_counter()
         try:
             if self.way == "page":
-                return await by_page(self.client, self.pages[reader.language], session, reader, asked)
-            return await by_api(self.client, reader, asked)
+                outcome = await by_page(self.client, self.pages[reader.language], session, reader, asked)
+            else:
+                outcome = await by_api(self.client, reader, asked)
         except httpx.HTTPError as error:
-            return Outcome(0, ms_since(started), "error", repr(error))
+            outcome = Outcome(0, ms_since(started), "error", repr(error))
+        return replace(outcome, asked=asked.text)
 
     async def readers(self, count: int, seconds: float, gap_seconds: float) -> list[Outcome]:
         """Each reader asks every `gap_seconds`, or as soon as the last answer has come; they do not start together."""
@@ -187,7 +189,7 @@ async def measured(url: str, pid: int | None, way: Way, users: int, seconds: flo
     figures["errors"] = float(sum(each.fault == "error" for each in outcomes))
     figures["cross-talk"] = float(sum(each.fault == "cross-talk" for each in outcomes))
     for each in [each for each in outcomes if each.fault][:5]:
-        sys.stderr.write(f"{each.fault}: {each.seen[:500]}\n")
+        sys.stderr.write(f"{each.fault}: {each.asked}\n{each.seen[:500]}\n")
     return figures
 
 

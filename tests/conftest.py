@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,26 @@ def own_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tm
     """State goes to a temporary folder; `live` tests keep the real one, where the model files are."""
     if "live" not in request.keywords:
         monkeypatch.setenv("GPU_ADVISOR_HOME", str(tmp_path / "home"))
-    for name in ("LLM_BASE_URL", "LLM_MODEL", "LLM_API_KEY", "EMBEDDING_MODEL"):
+    settings = ("USER_HEADER", "TRUSTED_PROXIES", "ADMINS", "QUESTIONS_PER_MINUTE")
+    for name in (
+        "LLM_BASE_URL",
+        "LLM_MODEL",
+        "LLM_API_KEY",
+        "EMBEDDING_MODEL",
+        *(f"GPU_ADVISOR_{name}" for name in settings),
+    ):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def real_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the real advisor's server, one for all tests in a browser: it takes long to start."""
+    from browser import needs_chromium
+    from real_server import serving
+
+    needs_chromium()
+    with serving(tmp_path_factory.mktemp("real-server")) as url:
+        yield url
 
 
 def _is_local(host: str) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from browser import DESK, PHONE, Browser, browsing, needs_chromium
-from real_server import serving
+from browser import DESK, PHONE, Browser, browsing
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -18,16 +17,9 @@ TOTAL = {"zh": "租金总额：11,456 元", "en": "Rental cost: 11,456 CNY"}
 SEARCHED = {"zh": "KV 缓存", "en": "KV cache"}
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    needs_chromium()
-    with serving(tmp_path_factory.mktemp("state")) as url:
-        yield url
-
-
 @pytest.fixture(scope="module", params=["zh", "en"])
-def browser(url: str, request: pytest.FixtureRequest) -> Iterator[Browser]:
-    with browsing(f"{url}/{request.param}", {"zh": "zh-CN", "en": "en-GB"}[request.param]) as browser:
+def browser(real_url: str, request: pytest.FixtureRequest) -> Iterator[Browser]:
+    with browsing(f"{real_url}/{request.param}", {"zh": "zh-CN", "en": "en-GB"}[request.param]) as browser:
         yield browser
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -21,6 +22,18 @@ def test_no_two_questions_of_all_readers_are_the_same_nor_have_the_same_result()
     totals = [each.total for each in asked if each.total is not None]
     assert len(totals) > len(asked) / 2
     assert len(set(totals)) > 0.99 * len(totals)
+
+
+def test_no_number_of_a_question_is_the_name_of_a_card() -> None:
+    askers = [(number, 1) for number in range(1300)] + [(number, 60) for number in range(32)]
+    said = set()
+    for number, questions in askers:
+        reader = Reader(number, "zh" if number % 2 else "en", f"r{number}")
+        for _ in range(questions):
+            text = reader.question().text.replace("24 GB 的 4090", "").replace("RTX 4090", "").replace(",", "")
+            said |= set(re.findall(r"(?<![\w.])\d{4}(?![\d.])", text))
+    assert len(said) > 1000
+    assert not said & {f"{series}0{model}0" for series in range(1, 7) for model in (5, 6, 7, 8, 9)}
 
 
 def test_a_follow_up_stands_in_the_conversation_of_the_rent_before_it() -> None:

@@ -224,3 +224,11 @@ def test_building_the_tab_holds_no_row_and_opens_no_public_endpoint() -> None:
         assert "tencent" not in built["components"]
         assert built["visibility"] == ["private"]
         assert built["on_load"] == []
+
+
+def test_an_address_that_speaks_to_another_tab_filters_nothing_here() -> None:
+    opened = PriceHandlers("zh").opened(
+        "?tab=calculator&calc=rental_cost&currency=USD", "", "table", "memory", Order(), *cells_of_an_empty_form()
+    )
+    plain = PriceHandlers("zh").opened("", "", "table", "memory", Order(), *cells_of_an_empty_form())
+    assert str(opened) == str(plain)

@@ -312,5 +312,5 @@
     if (byId("chat")) unlabel(byId("chat"));
     else setTimeout(begin, 100);
   };
-  document.addEventListener("DOMContentLoaded", begin);
+  begin();
 })();

@@ -30,17 +30,20 @@
     const address = new URL(location.href);
     const named = address.searchParams.get("tab") || "chat";
     if (!TABS.includes(open) || open === named) return;
-    address.searchParams.set("tab", open);
+    address.search = `?tab=${open}`; // what stood there was said to another tab
     history.replaceState(history.state, "", address);
   };
 
-  // Gradio sets the class of the body itself while it starts.
-  document.addEventListener("DOMContentLoaded", () => {
+  // Gradio runs this script before or after the document is complete, as it happens to load, and sets the class of the
+  // body itself while it starts.
+  const begin = () => {
     applyTheme();
     new MutationObserver(noteTab).observe(document.body, { subtree: true, attributeFilter: ["aria-selected"] });
     new MutationObserver(() => {
       const chosen = localStorage.getItem(THEME);
       if (chosen && dark() !== (chosen === "dark")) applyTheme();
     }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
-  });
+  };
+  if (document.body) begin();
+  else document.addEventListener("DOMContentLoaded", begin);
 })();

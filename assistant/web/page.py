@@ -82,6 +82,8 @@ def build_page(
 
         opened.__annotations__ = {"request": gr.Request}
         # "private": no program calls these; queue=False: they do nothing that takes time.
+        # Keys pressed before Gradio has wired its events are lost; this tells when it has.
+        page.load(None, None, None, js="() => { document.body.dataset.ready = 'yes'; }", api_visibility="private")
         _carry_into_chat(calculator, chat, tabs)
         page.load(opened, None, [menu, tabs, knowledge], api_visibility="private", queue=False, show_progress="hidden")
     return page
@@ -115,6 +117,8 @@ def mount_pages(
     import gradio as gr
     from gradio import processing_utils
 
+    from assistant.web.page_sessions import keep_little
+
     # A browser may name an address instead of a file that it uploaded: Gradio would fetch it.
     processing_utils.async_ssrf_protected_get = _fetch_nothing
 
@@ -129,6 +133,7 @@ def mount_pages(
         # Gradio checks that files named by a browser were uploaded only in pages it launched itself: without this, any
         # event would copy any file of this machine to where the browser can fetch it.
         page.has_launched = True
+        keep_little(app, page)
 
 
 def preferred_language(request: Request) -> Language:

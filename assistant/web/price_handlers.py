@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
+from urllib.parse import parse_qs
 
 import gradio as gr
 
@@ -103,6 +104,11 @@ def form_of(wanted: PriceFilter) -> Form:
     )  # fmt: skip
 
 
+def _is_for_prices(link: str) -> bool:
+    """Whether an address speaks to this tab: another's may use the same words (`currency`) for something else."""
+    return parse_qs(link.removeprefix("?")).get("tab", ["prices"])[-1] == "prices"
+
+
 class PriceHandlers:
     """The handlers of one language's tab; they keep nothing between calls."""
 
@@ -114,7 +120,7 @@ class PriceHandlers:
         form, problem = Form(*cells), ""
         if filled != FILLED:
             try:
-                wanted = from_query(link)
+                wanted = from_query(link if _is_for_prices(link) else "")
                 sign = "-" if wanted.descending else ""
                 form, order = form_of(wanted), Order(f"{sign}{wanted.sort}", wanted.page)
                 cells = astuple(form)
