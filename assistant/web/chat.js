@@ -5,6 +5,7 @@
   const LIST = "gpu-advisor-list";
   const ARMED_MS = 4000;
   const LEAVE_MS = 250;
+  const MOST_MOVING_MS = 15000;
   const byId = (id) => document.getElementById(id);
   const isPhone = () => matchMedia("(max-width: 700px)").matches;
 
@@ -19,8 +20,48 @@
   const isAnswering = () => Boolean(document.querySelector("#question .stop-button"));
   const openThread = () => document.querySelector("#chat-thread textarea, #chat-thread input")?.value || "";
 
+  // --- a move to another conversation comes before what is asked in it ----------------------------------------------
+
+  // Until the server has moved, a question would go to the conversation that is left: it is held back meanwhile.
+  let moves = 0; // under way
+  let held = null;
+  let patience = 0;
+  const settle = () => {
+    clearTimeout(patience);
+    moves = 0;
+    const asking = held;
+    held = null;
+    if (asking?.isConnected) asking.click();
+  };
+  const moved = () => {
+    moves -= 1;
+    if (moves <= 0) settle();
+  };
+  const move = () => {
+    moves += 1;
+    clearTimeout(patience);
+    patience = setTimeout(settle, MOST_MOVING_MS);
+  };
+  const hold = (event, asking) => {
+    event.preventDefault();
+    event.stopPropagation();
+    held = asking;
+  };
+  document.addEventListener("click", (event) => {
+    const asking = event.target.closest?.("#question .submit-button, #chat .example");
+    if (moves && asking) hold(event, asking);
+  }, true);
+  document.addEventListener("keydown", (event) => {
+    const asks = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+    if (moves && asks && event.target.matches?.("#question textarea")) {
+      hold(event, document.querySelector("#question .submit-button"));
+    }
+  }, true);
+  move(); // the one that opens the conversation that this browser had open
+
   // The window's own conversation survives a reload; a new window begins with the one last open.
   window.gpuAdvisorChat = {
+    moved,
     kept: () => sessionStorage.getItem(OPEN) ?? localStorage.getItem(OPEN) ?? "",
     keep: (thread) => {
       sessionStorage.setItem(OPEN, thread || "");
@@ -234,6 +275,7 @@
     if (what === "rename") rename(item);
     else if (what === "delete" && !button.classList.contains("armed")) arm(button);
     else {
+      move();
       send("chat-go", { do: what, thread: item?.dataset.thread || "" });
       if (what !== "delete" && isPhone()) showList(false);
       if (what === "new") document.querySelector("#question textarea")?.focus();

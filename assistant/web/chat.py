@@ -53,6 +53,8 @@ WELCOME = Bilingual(zh="### 问一个关于 GPU 的问题", en="### Ask a questi
 # "private": programs have /api/ask, no other client calls these.
 HIDDEN: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 AT_ONCE: dict[str, Any] = {**HIDDEN, "queue": False}
+# What is asked meanwhile waits for this (chat.js).
+MOVED: dict[str, Any] = {"fn": None, "js": "() => gpuAdvisorChat.moved()", **HIDDEN}
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,8 @@ def _wire_answers(parts: _Parts, handlers: ChatHandlers) -> None:
     outside.then(lambda: "", None, [parts.outside], **AT_ONCE)  # the same question may come again
     running = [typed, asked, again, outside]
     parts.box.stop(handlers.stop, [parts.thread], parts.shown, cancels=running, **AT_ONCE)
-    parts.go.change(handlers.go, [parts.go, parts.thread], parts.shown, cancels=running, **AT_ONCE)
+    went = parts.go.change(handlers.go, [parts.go, parts.thread], parts.shown, cancels=running, **AT_ONCE)
+    went.then(**MOVED)
 
 
 def _wire_conversations(parts: _Parts, handlers: ChatHandlers) -> None:
@@ -184,7 +187,8 @@ def _wire_conversations(parts: _Parts, handlers: ChatHandlers) -> None:
     page = Context.root_block
     if page is None:
         raise RuntimeError("chat_tab must be called while a gradio.Blocks is being built")
-    page.load(handlers.open, [parts.thread], parts.shown, js="() => gpuAdvisorChat.kept()", **AT_ONCE)
+    opened = page.load(handlers.open, [parts.thread], parts.shown, js="() => gpuAdvisorChat.kept()", **AT_ONCE)
+    opened.then(**MOVED)
     parts.thread.change(None, [parts.thread], None, js="(thread) => gpuAdvisorChat.keep(thread)", **HIDDEN)
     form = [parts.feedback.form, parts.feedback.turn, *parts.feedback.fields]
     parts.action.change(handlers.act, [parts.action, parts.thread], [*parts.shown, *form], **AT_ONCE)
