@@ -26,6 +26,10 @@ FUTURE = re.compile(
     r"明年|后年|以后|将来|未来|会不会|会[涨降跌]|[涨降跌]价|下一代|next (?:year|month|generation)|in the future|\bwill\b.{0,40}\b(?:drop|fall|rise|go|get)\b|price (?:drop|cut)",
     re.I,
 )
+# Where GPUs cost nothing: the learning platforms of the documents, not a rent.
+FREE_GPUS = re.compile(
+    r"(?:where|which|any|what)\b.{0,40}\bfree\b.{0,12}\b(?:gpus?|compute|graphics)\b|\bfree gpu (?:hours?|time|quota)|"
+    r"(?:哪里|哪儿|哪个|哪些|什么|有没有).{0,16}(?:免费|白嫖).{0,6}(?:gpu|显卡|算力)", re.I)  # fmt: skip
 # What the articles recommend for training a whole model of this size (memory_advice.csv), by thousand million parameters.
 TRAINED_FROM_SCRATCH = {Decimal(40): "Falcon-40B", Decimal(65): "LLaMA-65B"}
 MACHINE = re.compile(r"机器|硬件|卡|集群|服务器|gpu|machine|hardware|card|cluster|server|setup", re.I)
@@ -129,6 +133,7 @@ def kind_by_words(question: str, slots: Slots, aspects: frozenset[str], intent: 
         ("document", for_documents(question, slots)),
         ("cost", intent == "buy_price" and bool(slots.gpus and slots.periods) and "rent" in aspects and "buy" not in aspects),
         ("buy_price", bool(slots.gpus and markets_asked(normalise(question))) and intent in (*OF_MONEY, *NOT_OURS, "document") and not (rented or sized)),
+        ("document", FREE_GPUS.search(question) is not None and not (slots.gpus or slots.providers or sized or slots.money)),
         ("document", REFERENCE_SERVER.search(question) is not None and not (rented or sized) and intent != "document"),
         ("document", {"buy", "rent"} <= aspects and intent in NOT_OURS and not (slots.gpus or slots.money or sized or FUTURE.search(question))),
         ("memory", trained_from_scratch(slots) is not None and intent in ("document", "memory", "choose", "speedup", *NOT_OURS)

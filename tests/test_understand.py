@@ -8,7 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from assistant.reading import Item, language_of
+from assistant.kind_words import kind_by_words
+from assistant.reading import Item, Slots, language_of
 from assistant.understand import Request, understand
 from knowledge.names import link, normalise
 
@@ -273,3 +274,8 @@ def test_a_card_only_tested_on_is_not_the_card_asked_for(question: str) -> None:
 )  # fmt: skip
 def test_that_card_or_another_is_about_both(turns: tuple[str, str]) -> None:
     assert read(*turns, intents="training_time").slots.gpus == ("RTX 4090", "A100")
+
+
+@pytest.mark.parametrize("question", ["Where can I get free GPU hours every week?", "哪里有免费的 GPU 可以用？"])
+def test_where_gpus_are_free_is_told_by_the_documents(question: str) -> None:
+    assert kind_by_words(question, Slots(), frozenset(), "cost") == "document"
