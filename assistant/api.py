@@ -1,11 +1,12 @@
-"""The HTTP server: the page at "/", POST /api/ask, /metrics, /healthz and /readyz, and the routes of knowledge_api.py,
-login.py and site_files.py.
+"""The HTTP server: the page at "/", POST /api/ask, /metrics, /healthz and /readyz, the routes of knowledge_api.py,
+login.py and site_files.py, and the Slack bot where its tokens are set.
 
 It checks what comes in and hands it on; it answers, renders and stores nothing itself. Who a request comes from is found
 out by gate.py before it gets here; what they may do is checked in each handler.
 
 Errors: ListenError (the address cannot be listened on), owner.IndexOwnedError (another process owns the index),
-proxies.AccessSettingError and request_limits.RateSettingError (a setting), accounts.AccountsBrokenError.
+proxies.AccessSettingError, request_limits.RateSettingError and slack.tokens.SlackSettingError (a setting),
+accounts.AccountsBrokenError, and of slack.state where its file cannot be used.
 """
 
 from __future__ import annotations
@@ -47,12 +48,15 @@ from assistant.refusals import BROKEN, LOADING, NOTHING_HERE, RETRY_SECONDS, TOO
 from assistant.request_limits import AnswerSlots, allow_question, questions_per_minute
 from assistant.sessions import Sessions
 from assistant.site_files import add_site_files
+from assistant.slack.tokens import slack_tokens
 from assistant.web.page import mount_pages, stay_local
 from ingest.knowledge_base import KnowledgeBase
 from knowledge.weights import home
 
 if TYPE_CHECKING:
     import uvicorn
+
+    from assistant.slack.bot import SlackBot
 
 MAX_TURNS = 50
 
@@ -100,6 +104,7 @@ def serve(host: str, port: int, open_advisor: Callable[[], Served]) -> None:
         url = _url(host, listener.getsockname()[1])
         ownership.announce(url)
         app = create_app(advisor, Conversations(home() / "conversations.sqlite"), ownership.secret)
+        bot: SlackBot | None = app.state.slack_bot
         # proxy_headers: uvicorn would believe any proxy on this machine; proxies.py believes those that are named.
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=3, proxy_headers=False
@@ -109,7 +114,13 @@ def serve(host: str, port: int, open_advisor: Callable[[], Served]) -> None:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         opening = loader.submit(_open_and_wait, server, open_advisor)
         opening.add_done_callback(lambda done: _announce(done, server, url))
-        server.run(sockets=[listener])
+        if bot:
+            bot.start_in_background()
+        try:
+            server.run(sockets=[listener])
+        finally:
+            if bot:
+                bot.close()
     opening.result()
 
 
@@ -144,10 +155,32 @@ def create_app(
         advisor = advisor_provider()
         return metrics.counted(advisor, "page") if advisor else None
 
+    app.state.slack_bot = _slack_bot(app, advisor_provider, conversations, metrics)
     mount_pages(app, counted, knowledge, conversations)
     mount_tools(app)
     speak_politely(app)
     return app
+
+
+def _slack_bot(
+    app: FastAPI, advisor_provider: Callable[[], Served | None], conversations: Conversations, metrics: Metrics
+) -> SlackBot | None:
+    """The bot, not started yet, and its route where events come by HTTP; None where no token is set."""
+    tokens = slack_tokens(os.environ)
+    if tokens is None:
+        return None
+    from assistant.slack.bot import SlackBot  # takes a while to import
+    from assistant.slack.http_events import add_slack_route
+    from assistant.slack.state import SlackState
+
+    def counted() -> Answerer | None:
+        advisor = advisor_provider()
+        return metrics.counted(advisor, "slack") if advisor else None
+
+    bot = SlackBot(tokens, counted, conversations, SlackState(home() / "slack.sqlite"))
+    if tokens.mode == "http":
+        add_slack_route(app, bot)
+    return bot
 
 
 def _credentials(owner_secret: str) -> Credentials:

@@ -20,6 +20,7 @@ from assistant.cli_chat import chat
 from assistant.cli_doctor import doctor
 from assistant.cli_errors import fail, index_progress, said_plainly, say, say_json
 from assistant.cli_knowledge import ingest, knowledge_app
+from assistant.cli_slack import slack
 from assistant.cli_users import users_app
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ app.add_typer(users_app, name="users")
 app.command("ingest")(ingest)
 app.command("chat")(chat)
 app.command("doctor")(doctor)
+app.command("slack")(slack)
 
 # Nothing phones home, and no hub is asked once the files are here.
 OFFLINE = {"ANONYMIZED_TELEMETRY": "False", "GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1",

@@ -35,6 +35,8 @@ def plain_errors() -> tuple[type[Exception], ...]:
     from assistant.passwords import WeakPasswordError
     from assistant.proxies import AccessSettingError
     from assistant.request_limits import RateSettingError
+    from assistant.slack.state import SlackStateBrokenError, SlackStateVersionError
+    from assistant.slack.tokens import SlackSettingError
     from knowledge.embedding import EmbeddingModelError
     from knowledge.generation import KnowledgeIndexError
     from knowledge.library import LibraryBrokenError, UnknownDocumentError
@@ -52,6 +54,9 @@ def plain_errors() -> tuple[type[Exception], ...]:
         ConversationsVersionError,
         OwnerError,
         RateSettingError,
+        SlackSettingError,
+        SlackStateBrokenError,
+        SlackStateVersionError,
         WeakPasswordError,
         EmbeddingModelError,
         KnowledgeIndexError,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,6 +130,8 @@ class Conversations:
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._connect() as database:
             database.execute("PRAGMA journal_mode = WAL")
+            with contextlib.suppress(PermissionError):  # another user's file that this one may use
+                path.chmod(0o600)  # what people ask is theirs; files of older releases could be read by others
             version = int(database.execute("PRAGMA user_version").fetchone()[0])
             if version > SCHEMA_VERSION:
                 raise ConversationsVersionError(
@@ -235,6 +237,18 @@ class Conversations:
             if not database.execute(query, (answer.model_dump_json(), owner, turn)).rowcount:
                 raise UnknownTurnError(turn)
 
+    def reword(self, turn: int, question: str, owner: str = LOCAL) -> None:
+        """The reader changed the question of `turn`: its answer and verdict go. Raises UnknownTurnError."""
+        query = "UPDATE turns SET question = ?, answer = NULL, verdict = NULL, reason = NULL WHERE owner = ? AND id = ?"
+        with self._connect() as database:
+            if not database.execute(query, (question, owner, turn)).rowcount:
+                raise UnknownTurnError(turn)
+
+    def forget(self, turn: int, owner: str = LOCAL) -> bool:
+        """Take one turn out and leave those after it; whether there was such a turn."""
+        with self._connect() as database:
+            return bool(database.execute("DELETE FROM turns WHERE owner = ? AND id = ?", (owner, turn)).rowcount)
+
     def rate(self, turn: int, verdict: Verdict | None, reason: str = "", owner: str = LOCAL) -> None:
         """Keep what the reader thought of an answer (None takes it back). Raises UnknownTurnError."""
         query = "UPDATE turns SET verdict = ?, reason = ? WHERE owner = ? AND id = ?"
@@ -263,7 +277,7 @@ def converse(
     thread: str | None = None,
     owner: str = LOCAL,
     started: Callable[[int], None] | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Ask one question, within `thread` of `owner` where one is given, and keep the turn; `started` is told its id.
 
     The question is kept as soon as it is asked, so that it also counts as context when the reader stops half-way. This

@@ -45,6 +45,7 @@ OPEN_PATHS = frozenset(
     {"/healthz", "/readyz", "/login", "/logout", "/language/zh", "/language/en"}
     | {f"{page}/{file}" for page in ("", "/zh", "/en") for file in ("favicon.ico", "manifest.json")}
 )
+SLACK_PATH = "/slack/events"  # each request to it is signed, which its handler checks; it is there in HTTP mode only
 # Parts of Gradio that the page does not use: they fetch from other hosts, take files, or tell about other users.
 CLOSED = re.compile(
     r"/monitoring|/gradio_api/(proxy=|run-history|runs\b|vibe-|dev/|process_recording|profiling|file[=/]\s*\w+:)", re.I
@@ -107,6 +108,8 @@ class Gate:
 
     def _refusal_or_user(self, scope: Scope, *, forwarded: bool) -> Response | User | None:
         """The response that refuses the request, or who sent it; None for nobody in particular on an open path."""
+        if scope["path"] == SLACK_PATH:
+            return _refusal(scope, None)
         try:
             user = recognised(scope, self._credentials)
             if user is None:
@@ -185,7 +188,7 @@ def _most_bytes(path: str, *, is_upload: bool) -> int:
         return LARGEST_BYTES + MAX_FORM_BYTES
     if path in OPEN_PATHS:
         return MAX_FORM_BYTES
-    return MAX_API_BYTES if path.startswith("/api/") else MAX_PAGE_BYTES
+    return MAX_API_BYTES if path.startswith("/api/") or path == SLACK_PATH else MAX_PAGE_BYTES
 
 
 def _is_upload(path: str, headers: Headers) -> bool:

@@ -29,7 +29,7 @@ from assistant.conversations import Answerer
 from assistant.evidence import Done, Event
 from ingest.knowledge_base import KnowledgeBase
 
-Surface = Literal["api", "page"]
+Surface = Literal["api", "page", "slack"]
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 disable_created_metrics()  # type: ignore[no-untyped-call] # when a counter was made doubles the text and helps nobody
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 40, 80, 160)

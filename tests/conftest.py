@@ -1,13 +1,28 @@
-"""Fixtures for all tests: no network but loopback, and a home folder of its own for every test."""
+"""Fixtures for all tests: no network but loopback, and a home folder of its own for every test; the order of files."""
 
 from __future__ import annotations
 
+import itertools
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from work_units import UnitsByServer, rank
+
+HOMES = itertools.count()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Among several workers long files start first, so that none waits for another at the end."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: rank(item.path))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> UnitsByServer | None:
+    """`--dist loadfile` keeps the files of the real server together."""
+    return UnitsByServer(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)
@@ -30,10 +45,12 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def own_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def own_home(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """State goes to a temporary folder; `live` tests keep the real one, where the model files are."""
     if "live" not in request.keywords:
-        monkeypatch.setenv("GPU_ADVISOR_HOME", str(tmp_path / "home"))
+        monkeypatch.setenv("GPU_ADVISOR_HOME", str(_home(request, tmp_path_factory)))
     settings = ("USER_HEADER", "TRUSTED_PROXIES", "ADMINS", "QUESTIONS_PER_MINUTE")
     for name in (
         "LLM_BASE_URL",
@@ -54,6 +71,17 @@ def real_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     needs_chromium()
     with serving(tmp_path_factory.mktemp("real-server")) as url:
         yield url
+
+
+def _home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`home` in the test's own folder; for a test that asks for none, a name nobody has used.
+
+    Making a folder means looking through all that were made before: for 10,000 tests, minutes.
+    """
+    if "tmp_path" in request.fixturenames:
+        folder: Path = request.getfixturevalue("tmp_path")
+        return folder / "home"
+    return tmp_path_factory.getbasetemp() / "homes" / str(next(HOMES))
 
 
 def _is_local(host: str) -> bool:

@@ -168,7 +168,12 @@ def test_two_owners_with_threads_of_one_name_never_see_each_other(store: Convers
     turn = store.append("t", "of bob", None, "bob")
     assert store.questions("t", owner="ann") == ("of ann",)
     assert [thread.title for thread in store.threads("bob")] == ["of bob"]
-    for touch in (store.turn, store.forget_from, store.before):
+    for touch in (
+        store.turn,
+        store.forget_from,
+        store.before,
+        lambda turn, owner: store.reword(turn, "another", owner),
+    ):
         with pytest.raises(UnknownTurnError, match=str(turn)):
             touch(turn, "ann")
     with pytest.raises(UnknownTurnError):
@@ -231,3 +236,28 @@ def test_a_revised_answer_takes_the_place_of_the_old_one_for_its_owner_only(stor
     assert [kept.answer and kept.answer.text for kept in store.turns("t")] == ["new"]
     with pytest.raises(UnknownTurnError):
         store.revise(turn, plain_answer("q", "theirs"), "ann")
+
+
+def test_a_reworded_question_keeps_its_place_and_loses_answer_and_verdict(store: Conversations) -> None:
+    first = store.append("t", "A100?", plain_answer("A100?", "text"), "team")
+    store.append("t", "and a month?", None, "team")
+    store.rate(first, "up", owner="team")
+    store.reword(first, "H100?", "team")
+    assert store.questions("t", owner="team") == ("H100?", "and a month?")
+    assert (store.turn(first, "team").answer, store.turn(first, "team").verdict) == (None, None)
+
+
+def test_one_turn_is_forgotten_and_those_after_it_stay(store: Conversations) -> None:
+    first = store.append("t", "A100?", None, "team")
+    store.append("t", "H100?", None, "team")
+    assert not store.forget(first, "another team")
+    assert store.forget(first, "team")
+    assert not store.forget(first, "team")
+    assert store.questions("t", owner="team") == ("H100?",)
+
+
+def test_what_people_asked_is_readable_by_the_owner_of_the_file_only(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.sqlite"
+    path.touch(mode=0o644)
+    Conversations(path).append("t", "A100?", None)
+    assert {file.stat().st_mode & 0o077 for file in tmp_path.iterdir()} == {0}
