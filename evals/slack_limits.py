@@ -70,15 +70,15 @@ def _missing(method: str, name: str) -> str:
 
 
 def _message(arguments: Mapping[str, Any]) -> list[str]:
-    text, blocks, markdown = arguments.get("text"), arguments.get("blocks"), arguments.get("markdown_text")
+    text, blocks, markdown = arguments.get("text") or "", arguments.get("blocks"), arguments.get("markdown_text")
+    if not isinstance(text, str):
+        return [f"invalid_arguments: text is {type(text).__name__}"]
     found = []
-    if text is not None and not isinstance(text, str):
-        found.append(f"invalid_arguments: text is {type(text).__name__}")
-    elif len(text or "") > MESSAGE_TEXT:
-        found.append(f"msg_too_long: text of {len(text or '')} characters, {MESSAGE_TEXT} fit")
+    if len(text) > MESSAGE_TEXT:
+        found.append(f"msg_too_long: text of {len(text)} characters, {MESSAGE_TEXT} fit")
     if markdown is not None and (text or blocks):
         found.append("markdown_text_conflict: markdown_text beside text or blocks")
-    if not blocks and not markdown and not (text or "").strip() and not arguments.get("attachments"):
+    if not (blocks or markdown or text.strip() or arguments.get("attachments")):
         found.append("no_text: neither text nor blocks")
     return found + _markdown(arguments) + (_blocks(blocks) if blocks is not None else [])
 

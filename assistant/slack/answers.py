@@ -14,7 +14,7 @@ from datetime import date
 from assistant.evidence import Answer, Bilingual, Language
 from assistant.price_board import Board, BoardTable, board_of
 from assistant.slack.answer_text import FALLBACK_CHARACTERS, first_sentences, formulas_of, shown_text, source_lines
-from assistant.slack.board_place import is_price_grid, with_board
+from assistant.slack.board_place import LEAD, is_price_grid, with_board
 from assistant.slack.buttons import Offered, button_rows
 from assistant.slack.packing import context_blocks, one_message, packed
 from assistant.slack.plain_fallback import plain_words
@@ -69,7 +69,7 @@ def answer_messages(
             providers=settings.providers, today=today,
         )  # fmt: skip
         changed = bool(view.currency or view.cheapest_only or settings.providers) or view.per != "hour"
-        found = with_board(found, _board_parts(table, say), language, changed=changed)
+        found = with_board(found, _board_parts(table, say), say(LEAD[language]), changed=changed)
     body: list[Part | Block] = [*found]
     if view.formulas:
         body += _formula_parts(answer, text, language, say)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from assistant.evidence import Bilingual, Language
+from assistant.evidence import Bilingual
 from assistant.slack.inline_text import plain
 from assistant.slack.rich_text import Grid, Part, Rich
 from assistant.slack.view import Block
@@ -26,7 +26,7 @@ _LEADS = re.compile(
     r"|Hourly prices of [^.]*\([A-Z]{3}[^()]*\)|Rows in [^.]* \([^()]*\)|There are prices in US dollars too \([^()]*\))"
     r"\s*(?P<marks>(?:\[\d{1,3}\]\s*)*)[:：]\s*$"
 )
-_LEAD = Bilingual(zh="租用价格{marks}：", en="Rental prices{marks}:")
+LEAD = Bilingual(zh="租用价格{marks}：", en="Rental prices{marks}:")
 
 
 def is_price_grid(grid: Grid) -> bool:
@@ -37,11 +37,11 @@ def is_price_grid(grid: Grid) -> bool:
 
 
 def with_board(
-    found: Sequence[Part | Block], board: Sequence[Part | Block], language: Language, *, changed: bool
+    found: Sequence[Part | Block], board: Sequence[Part | Block], lead: str, *, changed: bool
 ) -> tuple[Part | Block, ...]:
     """The parts with `board` in the place of the first price table, and the other ones taken out.
 
-    Their lead-ins become one, with all their citation marks, where there are several or the view is `changed`.
+    Their lead-ins become one (`lead`, LEAD in the script of the answer), with all their citation marks, where there are several or the view is `changed`.
     """
     tables = [place for place, part in enumerate(found) if isinstance(part, Grid) and is_price_grid(part)]
     if not tables:
@@ -50,7 +50,7 @@ def with_board(
     if not changed and len(tables) == 1:
         leads = {}
     marks = "".join(dict.fromkeys(mark for match in leads.values() for mark in re.findall(r"\[\d+\]", match["marks"])))
-    return tuple(_replaced(found, tables, leads, _new_lead(marks, language) if leads else (), board))
+    return tuple(_replaced(found, tables, leads, _new_lead(marks, lead) if leads else (), board))
 
 
 def _replaced(
@@ -72,7 +72,6 @@ def _lead(found: Sequence[Part | Block], place: int) -> re.Match[str] | None:
     return _LEADS.match(part.text) if isinstance(part, Rich) and not part.heading else None
 
 
-def _new_lead(marks: str, language: Language) -> tuple[Part, ...]:
-    space = " " if marks and language == "en" else ""
-    text = _LEAD[language].format(marks=space + marks)
+def _new_lead(marks: str, lead: str) -> tuple[Part, ...]:
+    text = lead.format(marks=f" {marks}" if marks and lead.isascii() else marks)
     return (Rich({"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}),)

@@ -177,7 +177,9 @@ class Dialogue:
         except (NotReadyError, AdviceFailedError) as error:
             self._replace(known, (notice(error.sentence[self._language(question)]),))
             return
-        self.show(known, answer, self.first_view(edited.channel))
+        if known.chart_file:
+            self.poster.remove_file(known.chart_file)
+        self.show(replace(known, chart_file=""), answer, self.first_view(edited.channel))
 
     def deleted(self, deleted: Deleted) -> None:
         """A question was deleted: its answer goes, and the conversation forgets it."""
@@ -228,9 +230,8 @@ class Dialogue:
 
     def redrawn_chart(self, known: Answered, answer: Answer, view: View) -> str:
         """The chart of the view, in the place of an older one; the id of its file, "" without one."""
-        if known.chart_file and (known.view.currency, known.view.cheapest_only, known.view.per) == (
-            view.currency, view.cheapest_only, view.per,
-        ):  # fmt: skip
+        drawn = ("currency", "per", "cheapest_only")
+        if known.chart_file and all(getattr(known.view, each) == getattr(view, each) for each in drawn):
             return known.chart_file
         if known.chart_file:
             self.poster.remove_file(known.chart_file)

@@ -6,6 +6,7 @@ stays within the limits of one block; fitting parts into messages is packing.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,7 @@ from assistant.slack.view import Block
 BLOCK_CHARACTERS = 2_900  # Slack takes 3,000 in one rich text block
 DEEPEST_INDENT = 8
 _HIGHEST_NUMBER = 999
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{0,20}")
 _DEEPEST_NESTING = 60  # markdown-it drops what is nested deeper; such a text is shown as it was written
 
 
@@ -98,7 +100,7 @@ def _blocks(nodes: Sequence[SyntaxTreeNode], place: _Place) -> Iterator[Part]:
             case "blockquote":
                 yield from _quote(node, place)
             case "fence" | "code_block":
-                yield from _code(node.content, place)
+                yield from _code(_with_info(node.info, node.content), place)
             case "table":
                 yield _grid(node)
             case "hr":
@@ -125,6 +127,11 @@ def _heading(node: SyntaxTreeNode, place: _Place) -> Iterator[Rich]:
     bold = tuple({**element, "style": {**element.get("style", {}), "bold": True}} for element in _inline(node))
     for part in _texts(bold, _holder(place)):
         yield Rich(part.element, heading=int(node.tag[1:]))
+
+
+def _with_info(info: str, content: str) -> str:
+    """The code less the name of its language; any other text behind the fence is shown, as it would be lost."""
+    return content if _LANGUAGE.fullmatch(info.strip()) else f"{info.strip()}\n{content}"
 
 
 def _code(text: str, place: _Place) -> Iterator[Rich]:

@@ -28,7 +28,7 @@ def table_blocks(grid: Grid) -> tuple[Block, ...]:
         return ()
     if any(_length(row[:COLUMNS]) > TABLE_CHARACTERS // 2 for row in rows):
         return ()
-    return tuple(_block(part, rows) for part in _parts(grid))
+    return tuple(_block(part) for part in _parts(grid))
 
 
 def as_list(grid: Grid) -> str:
@@ -95,7 +95,7 @@ def _length(row: Sequence[Inline]) -> int:
     return sum(len(plain(cell)) or len(_EMPTY) for cell in row)
 
 
-def _block(grid: Grid, whole: Sequence[Sequence[Inline]]) -> Block:
+def _block(grid: Grid) -> Block:
     rows = [grid.headings, *grid.rows]
     return {
         "type": "table",
