@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 # The gate builds the index that the tests with the real models use, while types are checked on another core.
 test: $(STAMP)
-	@$(MAKE) --no-print-directory -j2 $(IN_TURN) types gate lint contract
+	@$(MAKE) --no-print-directory -j2 $(IN_TURN) lint contract types gate
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 gate: models

@@ -65,7 +65,7 @@ class Examinations:
 
     def all(self) -> Iterable[tuple[str, Bilingual, Examination]]:
         """Name, label and check, cheap ones first and each after those it builds on."""
-        from assistant import doctor_files, doctor_index, doctor_machine, doctor_model, doctor_state
+        from assistant import doctor_files, doctor_index, doctor_machine, doctor_model, doctor_slack, doctor_state
 
         home, given = self._home, self._environment
         own_server = bool(given.get("LLM_BASE_URL"))
@@ -76,6 +76,7 @@ class Examinations:
             ("cores", doctor_machine.CORES_WHAT, doctor_machine.check_cores),
             ("memory", doctor_machine.MEMORY_WHAT, lambda: doctor_machine.check_memory(own_server)),
             ("settings", doctor_machine.SETTINGS_WHAT, lambda: doctor_machine.check_settings(given)),
+            ("slack", doctor_slack.SLACK_WHAT, lambda: doctor_slack.check_slack(given)),
             ("proxy", doctor_machine.PROXY_WHAT, lambda: doctor_machine.check_proxy(given)),
             ("home", doctor_machine.HOME_WHAT, lambda: doctor_machine.check_home(home)),
             ("disk", doctor_machine.DISK_WHAT, lambda: doctor_machine.check_disk(home)),

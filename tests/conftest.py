@@ -51,12 +51,16 @@ def own_home(
     """State goes to a temporary folder; `live` tests keep the real one, where the model files are."""
     if "live" not in request.keywords:
         monkeypatch.setenv("GPU_ADVISOR_HOME", str(_home(request, tmp_path_factory)))
-    settings = ("USER_HEADER", "TRUSTED_PROXIES", "ADMINS", "QUESTIONS_PER_MINUTE")
+    settings = ("USER_HEADER", "TRUSTED_PROXIES", "ADMINS", "QUESTIONS_PER_MINUTE", "SLACK_CHANNELS", "SLACK_USERS")
     for name in (
         "LLM_BASE_URL",
         "LLM_MODEL",
         "LLM_API_KEY",
         "EMBEDDING_MODEL",
+        "SLACK_BOT_TOKEN",
+        "SLACK_APP_TOKEN",
+        "SLACK_SIGNING_SECRET",
+        "SLACK_API_URL",
         *(f"GPU_ADVISOR_{name}" for name in settings),
     ):
         monkeypatch.delenv(name, raising=False)

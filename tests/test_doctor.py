@@ -21,11 +21,12 @@ from fake_openai import FakeOpenAI, Reply, error_reply
 from hash_embedder import HashEmbedder
 from typer.testing import CliRunner
 
-from assistant import doctor_files, doctor_index, doctor_machine, doctor_model, doctor_state, owner
+from assistant import doctor_files, doctor_index, doctor_machine, doctor_model, doctor_slack, doctor_state, owner
 from assistant.cli import app
 from assistant.conversations import Conversations
 from assistant.doctor import MARKS, Check, as_json, examine, failed, lines, same, summary
 from assistant.evidence import Bilingual
+from assistant.slack.tokens import CHANNELS, TOKENS, USERS
 from ingest.builtin import builtin_passages
 from ingest.splitting import SPLITTER_VERSION
 from knowledge import weights
@@ -205,6 +206,36 @@ def test_settings_are_shown_without_keys_and_passwords() -> None:
     assert check.detail.en == "LLM_API_KEY=***, LLM_BASE_URL=http://***@host/v1, HF_ENDPOINT=https://mirror"
     (check,) = doctor_machine.check_settings({"PATH": "/bin", "HF_HOME": "/x"})
     found(check, "ok", zh="全为默认", en="all defaults")
+
+
+BOT, APP, SIGNING = "xoxb-1234567890-secret", "xapp-1-A0123-secret", "0123456789abcdef0123"
+
+
+@pytest.mark.parametrize(
+    ("given", "state", "zh", "en"),
+    [
+        ({}, "ok", "没有设置", "not set"),
+        ({"SLACK_BOT_TOKEN": BOT}, "fault", "SLACK_APP_TOKEN", "README, section Slack"),
+        ({"SLACK_APP_TOKEN": APP}, "fault", "缺少 SLACK_BOT_TOKEN", "SLACK_BOT_TOKEN is missing"),
+        ({"SLACK_BOT_TOKEN": APP, "SLACK_APP_TOKEN": BOT}, "fault", "SLACK_BOT_TOKEN 不对", "begins with xoxb-"),
+        ({"SLACK_BOT_TOKEN": BOT, "SLACK_APP_TOKEN": APP}, "ok", "Socket Mode；所有频道", "all channels, all users"),
+        ({"SLACK_BOT_TOKEN": BOT, "SLACK_SIGNING_SECRET": SIGNING, "GPU_ADVISOR_SLACK_USERS": "U1AB, U2AB"}, "ok",
+         "/slack/events；所有频道，只限 2 个用户", "2 users"),
+        ({"SLACK_BOT_TOKEN": BOT, "SLACK_APP_TOKEN": APP, "GPU_ADVISOR_SLACK_CHANNELS": "#general"}, "fault",
+         "GPU_ADVISOR_SLACK_CHANNELS", "C0123ABCD"),
+    ],
+)  # fmt: skip
+def test_the_slack_bot_is_not_set_half_set_or_ready(given: dict[str, str], state: str, zh: str, en: str) -> None:
+    check = doctor_slack.check_slack(given)
+    found(check, state, zh=zh, en=en)
+    assert "secret" not in lines(check)
+
+
+def test_slack_settings_are_known_and_their_values_are_not_shown() -> None:
+    given = {"SLACK_BOT_TOKEN": BOT, "SLACK_APP_TOKEN": APP, "SLACK_SIGNING_SECRET": SIGNING}
+    (check,) = doctor_machine.check_settings(given)
+    found(check, "ok", zh="SLACK_BOT_TOKEN=***", en="SLACK_SIGNING_SECRET=***")
+    assert set(TOKENS) | {CHANNELS, USERS, "SLACK_API_URL"} <= set(doctor_machine.OURS)
 
 
 def test_every_setting_that_the_code_reads_is_known() -> None:

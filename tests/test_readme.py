@@ -14,6 +14,9 @@ from test_answer import run
 from typer.testing import CliRunner
 
 from assistant.cli import app
+from assistant.slack.commands import AskCommand, read_command
+from assistant.slack.tokens import CHANNELS, TOKENS, USERS
+from assistant.slack.view import ChannelSettings
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,7 +29,7 @@ def test_the_answer_shown_is_the_answer_given() -> None:
     assert [line for line in result.text.split("\n") if line.strip() and line.strip() not in README] == []
 
 
-@pytest.mark.parametrize("folder", ["assistant", "knowledge", "ingest", "evals"])
+@pytest.mark.parametrize("folder", ["assistant", "assistant/slack", "assistant/web", "knowledge", "ingest", "evals"])
 def test_tree_names_every_module(folder: str) -> None:
     tree = README.split("## The tree")[1]
     modules = {path.name for path in (ROOT / folder).glob("*.py")} - {"__init__.py", "__main__.py"}
@@ -104,3 +107,14 @@ def test_picture_is_there() -> None:
     picture = re.search(r"!\[[^\]]*\]\(([^)]+)\)", README)
     assert picture
     assert (ROOT / picture[1]).stat().st_size > 10_000
+
+
+def test_the_steps_of_slack_name_what_the_bot_reads_and_what_is_there() -> None:
+    section = README.split("## Slack")[1].split("\n## ")[0]
+    assert len(re.findall(r"^\d\. ", section, re.M)) == 5
+    assert {name for name in (*TOKENS, CHANNELS, USERS) if name not in section} == set()
+    assert all((ROOT / path).exists() for path in re.findall(r"`(assistant/[\w/.]+)`", section))
+    words = set(re.findall(r"`(\w+)`", section.split("`/gpu` (")[1].split(")")[0]))
+    assert words == {"prices", "cost", "fit", "help", "settings", "价格", "费用", "显存", "帮助", "设置"}
+    kinds = {word: type(read_command(word, ChannelSettings())) for word in words}
+    assert [word for word, kind in kinds.items() if kind is AskCommand] == []  # each is a word of its own

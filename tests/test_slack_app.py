@@ -50,8 +50,10 @@ class Place:
         return below or [reply for reply in self.slack.replies(event["channel"], None) if event["text"] in reply.shown]
 
     def ask(self, payload: Payload, retries: int = 0, answers: int = 1) -> list[Posted]:
-        self.slack.send_event(payload, retries)
-        self.slack.wait_until(lambda: len(self.answers(payload)) >= answers and not self.slack.unacked)
+        sent = self.slack.send_event(payload, retries)
+        self.slack.wait_until(
+            lambda: len(self.answers(payload)) >= answers and all(envelope.acked_at for envelope in sent)
+        )
         return self.answers(payload)
 
     def settled(self) -> None:
@@ -82,7 +84,7 @@ def test_a_question_on_every_surface_gets_one_answer_though_sent_three_times(
     (answer,) = place.ask(payload, retries=2)
     place.settled()
     assert len(place.answers(payload)) == 1
-    assert f"asked {asked} after 0" in answer.shown
+    assert f"asked {asked} after " in answer.shown
     assert place.asked(asked) == 1
 
 
@@ -219,19 +221,17 @@ def test_after_a_lost_connection_it_goes_on(place: Place) -> None:
 
 
 def test_a_restart_answers_nothing_twice_and_keeps_the_conversation(tmp_path: Path) -> None:
-    first = payloads.app_mention("before the restart")
-    for answers in (1, 1):
+    first, answers = payloads.app_mention("before the restart"), []
+    for _ in range(2):
         advisor = ScriptedAdvisor(script)
         with FakeSlack() as slack, running(slack, tmp_path / "home", advisor):
             place = Place(slack, advisor)
             slack.send_event(first, retries=1)
             place.settled()
-            slack.wait_until(lambda: not slack.unacked)
-            answers -= len(place.answers(first))
-            follow_up = payloads.message("go on", thread_ts=first["event"]["ts"])
-            place.ask(follow_up)
-    assert answers == 0 or place.asked("before the restart") == 0
-    assert place.advisor.asked[-1][1][0] == "before the restart"
+            place.ask(payloads.message("go on", thread_ts=first["event"]["ts"]))
+            answers += [reply.shown for reply in place.answers(first)]
+    assert sum("asked before the restart" in answer for answer in answers) == 1
+    assert ("go on", ("before the restart", "go on")) in advisor.asked
 
 
 @pytest.mark.parametrize("allowed", [{"users": frozenset({BOB})}, {"channels": frozenset({"C0OTHER"})}])
