@@ -158,8 +158,8 @@ def _abroad(request: Request, offers: Sequence[Offer], book: Ledger) -> list[str
         book.say(f"另有美元价目（最低的 {len(shown)} 行，不与人民币价直接比较）{mark}：",
                  f"There are prices in US dollars too (the {len(shown)} lowest, not compared with those in CNY) {mark}:"),
         price_table(shown, book),
-        book.say(f"美元行共 {total} 行，含竞价、切片和较贵的云；`prices show {' '.join(s.gpus)}` 列出全部。",
-                 f"There are {total} rows in USD, spot, slices and dearer clouds included; `prices show {' '.join(s.gpus)}` lists all."),
+        book.say(f"美元行共 {total} 行，含竞价、切片和较贵的云，价格表里都查得到。",
+                 f"There are {total} rows in USD, spot, slices and dearer clouds included; the price list has them all."),
     ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from scripted_advisor import plain_answer
 from test_slack_snapshots import ANSWERS
 
 from assistant.evidence import Language
-from assistant.slack.answers import answer_messages, stream_text
+from assistant.slack.answers import answer_messages
 from assistant.slack.buttons import ButtonValue, reason_modal
 from assistant.slack.plain_fallback import plain_words
 from assistant.slack.view import ChannelSettings, Message, View
@@ -54,12 +54,6 @@ def test_a_bill_beside_a_price_table_keeps_its_totals() -> None:
     assert "2,864.00" in words
     assert "1 GPU, 100 hours (CNY)" in words
     assert "730 h" in words
-
-
-def test_a_hint_of_the_command_line_becomes_the_slash_command() -> None:
-    assert "/gpu prices A100" in _words(_messages("several_zh"))
-    assert "prices show" not in _words(_messages("several_zh"))
-    assert "`/gpu prices A100`" in stream_text("`prices show A100` lists all")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from assistant import render
 from assistant.evidence import Answer, Bilingual, Citation, Language
-from assistant.slack.safe_marks import with_slack_commands
 
 # Both scripts of Chinese: the text of an answer may be in traditional characters.
 _FORMULA = re.compile(r"\s*(?:[-*>]\s+)*(?:\*\*)?(?:算式|Formula)\s*(?:\*\*)?\s*[:：]")
@@ -30,7 +29,7 @@ def shown_text(answer: Answer, *, formulas: bool) -> str:
     lines = list(_kept(answer.text.splitlines(), cited, formulas=formulas))
     if not formulas:
         lines = list(_without_empty_headings(lines, answer.text.splitlines()))
-    return with_slack_commands(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip())
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def source_lines(citations: Sequence[Citation], language: Language) -> tuple[str, ...]:

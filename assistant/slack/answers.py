@@ -19,7 +19,7 @@ from assistant.slack.buttons import Offered, button_rows
 from assistant.slack.packing import context_blocks, one_message, packed
 from assistant.slack.plain_fallback import plain_words
 from assistant.slack.rich_text import Grid, Part, Rich, bullet, parts
-from assistant.slack.safe_marks import outside_code, with_safe_marks, with_slack_commands
+from assistant.slack.safe_marks import outside_code, with_safe_marks
 from assistant.slack.tables import text_grid
 from assistant.slack.view import Block, ChannelSettings, Message, View
 from assistant.traditional import HAN, is_traditional, traditional
@@ -84,7 +84,7 @@ def draft_blocks(markdown: str, working: str, language: Language) -> Message:
     """One message of what has come so far, while more comes; `working` says what is being done, "" nothing."""
     body: list[Part | Block] = []
     tables = 0
-    for part in parts(with_slack_commands(markdown)):
+    for part in parts(markdown):
         tables += isinstance(part, Grid)
         late = isinstance(part, Grid) and tables > 1
         body.append(_line(_TABLE_FOLLOWS[language]) if late else part)
@@ -98,7 +98,7 @@ def draft_blocks(markdown: str, working: str, language: Language) -> Message:
 
 def stream_text(markdown: str) -> str:
     """Markdown for a native stream: bold renders beside Chinese, and nothing in it mentions anybody."""
-    safe = with_safe_marks(with_slack_commands(markdown))
+    safe = with_safe_marks(markdown)
     return outside_code(safe, lambda text: text.replace("<", "&lt;"), lambda code: code.replace("<", "<\u200b"))
 
 

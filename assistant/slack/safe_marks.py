@@ -18,7 +18,6 @@ _PAIR = re.compile(r"(?<![*\\])(\*{1,3})(?![*\s])([^*\n]+?)(?<![\s\\])\1(?!\*)")
 _MULTIPLIES = re.compile(r"(?<=[0-9A-Za-z)\]])\*(?=[0-9A-Za-z(\[])(?!\*)|(?<=\d)\*\*(?=\d)")
 _ASCII_WORD = re.compile(r"[0-9A-Za-z]")
 _JOINS_FIGURES = frozenset(".,%+-−–~≈±/$¥€£￥")
-_COMMAND = re.compile(r"`prices show ")
 
 
 def outside_code(markdown: str, change: Callable[[str], str], in_code: Callable[[str], str] | None = None) -> str:
@@ -32,11 +31,6 @@ def outside_code(markdown: str, change: Callable[[str], str], in_code: Callable[
 def with_safe_marks(markdown: str) -> str:
     """The Markdown with emphasis that renders and asterisks that multiply kept; only hair spaces are added."""
     return outside_code(markdown, lambda text: _PAIR.sub(_mended, _MULTIPLIES.sub(_escaped, text)))
-
-
-def with_slack_commands(markdown: str) -> str:
-    """The hints of the command line (`prices show A100`) as what one types in Slack (`/gpu prices A100`)."""
-    return _COMMAND.sub("`/gpu prices ", markdown)
 
 
 def _escaped(match: re.Match[str]) -> str:
