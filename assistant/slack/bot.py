@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from slack_bolt import Ack, App, BoltContext, BoltRequest, BoltResponse
+from slack_bolt import Ack, App, BoltRequest, BoltResponse
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltError
@@ -116,8 +116,9 @@ class SlackBot:
         self._order.close(CLOSING_SECONDS)
 
     def _listen(self) -> None:
+        # One at a time, so that messages are queued in the order they were sent in; each takes milliseconds.
         socket = SocketModeHandler(
-            self._app, self._tokens.app, logger=self._log, web_client=self._client, concurrency=LISTENERS
+            self._app, self._tokens.app, logger=self._log, web_client=self._client, concurrency=1
         )
         try:
             attempt(socket.connect)
@@ -159,7 +160,7 @@ class SlackBot:
         )  # fmt: skip
         self._log.removeFilter(_of_no_matter)
         for kind in ("message", "app_mention"):
-            app.event(kind, middleware=[self._take])(self._on_event)
+            app.event(kind, middleware=[self._take])(_nothing_to_do)
         app.event("assistant_thread_started")(self._on_assistant_thread)
         app.event("assistant_thread_context_changed")(_nothing_to_do)
         app.command(COMMAND)(self._on_command)
@@ -175,9 +176,11 @@ class SlackBot:
             enterprise_id=None, team_id=who.team, bot_user_id=who.user, bot_id=who.bot, bot_token=self._tokens.bot
         )
 
-    def _take(self, body: dict[str, Any], context: BoltContext, next: Callable[[], None]) -> None:
-        """Before the event is acknowledged: is it for the bot, and is it new? If so it is on disk after this."""
-        context["event_to_handle"] = self._accepted(body)
+    def _take(self, body: dict[str, Any], next: Callable[[], None]) -> None:
+        """Before the event is acknowledged: if it is for the bot and new, it is on disk and in its queue after this."""
+        event = self._accepted(body)
+        if event is not None:
+            self._hand_on(event)
         next()
 
     def _accepted(self, body: dict[str, Any]) -> Question | Edited | Deleted | None:
@@ -199,8 +202,7 @@ class SlackBot:
         in_thread = question.thread_ts is not None and not question.addresses_others
         return in_thread and self._state.knows_thread(question.thread)
 
-    def _on_event(self, context: BoltContext) -> None:
-        event = context.get("event_to_handle")
+    def _hand_on(self, event: Question | Edited | Deleted) -> None:
         match event:
             case Question():
                 self._submit(event)
@@ -262,4 +264,4 @@ def _of_no_matter(record: logging.LogRecord) -> bool:
 
 
 def _nothing_to_do() -> None:
-    """An event that the assistant container needs and the bot does not."""
+    """What bolt calls once it has acknowledged an event that was handed on already, or that the bot has no use for."""

@@ -114,11 +114,14 @@ def _blocks(pieces: Sequence[_Piece]) -> list[Block]:
     """The pieces as blocks; neighbours of rich text share one as long as they fit."""
     out: list[Block] = []
     run: list[Rich] = []
+    characters = 0  # of the run
     for piece in pieces:
         if isinstance(piece, Rich):
-            if run and sum(len(part.text) + 2 for part in (*run, piece)) > BLOCK_CHARACTERS:
+            length = len(piece.text) + 2
+            if run and characters + length > BLOCK_CHARACTERS:
                 out.append(_rich_text(run))
                 run = []
+            characters = characters + length if run else length
             run.append(piece)
             continue
         if run:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -32,7 +32,7 @@ class Rich:
     element: Block
     heading: int = 0
 
-    @property
+    @cached_property
     def text(self) -> str:
         return element_text(self.element)
 
