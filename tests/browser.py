@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
+from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
@@ -62,8 +62,11 @@ class Browser:
         self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, "body[data-ready]"), "the page to be ready")
 
     def all(self, selector: str) -> list[WebElement]:
-        """The elements that are shown."""
-        return [each for each in self.driver.find_elements(By.CSS_SELECTOR, selector) if each.is_displayed()]
+        """The elements that are shown; looked for again where the page was redrawn between finding and looking."""
+        for _ in range(50):
+            with contextlib.suppress(StaleElementReferenceException):
+                return [each for each in self.driver.find_elements(By.CSS_SELECTOR, selector) if each.is_displayed()]
+        raise AssertionError(f"the page redraws {selector} without end")
 
     def one(self, selector: str) -> WebElement | None:
         """The first shown element."""
@@ -111,7 +114,7 @@ class Browser:
         box.send_keys(Keys.ENTER)
         self.until(lambda: len(self.answers()) > before and self.answers()[-1].text.strip(), "an answer")
         self.settled()
-        return self.answers()[-1].text
+        return str(self.until(lambda: self.answers()[-1].text, "the text of the answer"))
 
     def settled(self) -> None:
         """Wait until no answer is being written any more."""

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from slack_bolt import Ack, App, BoltRequest, BoltResponse
+from slack_bolt import App, BoltRequest, BoltResponse
 from slack_bolt.adapter.socket_mode import SocketModeHandler
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.error import BoltError
@@ -25,6 +25,7 @@ from slack_bolt.error import BoltError
 from assistant.accounts import User
 from assistant.conversations import Answerer, Conversations
 from assistant.request_limits import allow_question
+from assistant.slack.buttons import MODAL_ID
 from assistant.slack.clicks import Clicks, ReasonGiven, read_click
 from assistant.slack.dialogue import Dialogue
 from assistant.slack.incoming import Deleted, Edited, Ignored, Question, read_event
@@ -163,9 +164,9 @@ class SlackBot:
             app.event(kind, middleware=[self._take])(_nothing_to_do)
         app.event("assistant_thread_started")(self._on_assistant_thread)
         app.event("assistant_thread_context_changed")(_nothing_to_do)
-        app.command(COMMAND)(self._on_command)
-        app.action(re.compile(r"^gpu_"))(self._on_click)
-        app.view("gpu_reason")(self._on_reason)
+        app.command(COMMAND, middleware=[self._take_command])(_nothing_to_do)
+        app.action(re.compile(r"^gpu_"), middleware=[self._take_click])(_nothing_to_do)
+        app.view(MODAL_ID, middleware=[self._take_reason])(_nothing_to_do)
         return app
 
     def _authorized(self) -> AuthorizeResult:
@@ -231,26 +232,27 @@ class SlackBot:
         except (SlackUnreachableError, SlackRefusedError) as error:
             self._log.warning("no suggestions in %s: %s", channel, error)
 
-    def _on_command(self, ack: Ack, body: dict[str, Any]) -> None:
-        ack()
+    # These three answer in the place of bolt, which would have a thread acknowledge and look for that every 10 ms.
+
+    def _take_command(self, body: dict[str, Any]) -> BoltResponse:
         command = read_slash(body)
         if command and self._is_new("command", body):
             self._order.submit(command.key, lambda: self._commands.work_off(command))
+        return _acknowledged()
 
-    def _on_click(self, ack: Ack, body: dict[str, Any]) -> None:
-        ack()
+    def _take_click(self, body: dict[str, Any]) -> BoltResponse:
         click = read_click(body)
-        if click is None or not self._is_new("click", body):
-            return
-        if click.action == "gpu_down" and click.pressed.view.verdict == "down":
-            self._clicks.ask_for_reason(click)
-        self._order.submit(click.key, lambda: self._clicks.work_off(click))
+        if click and self._is_new("click", body):
+            if click.action == "gpu_down" and click.pressed.view.verdict == "down":
+                self._listeners.submit(self._clicks.ask_for_reason, click)
+            self._order.submit(click.key, lambda: self._clicks.work_off(click))
+        return _acknowledged()
 
-    def _on_reason(self, ack: Ack, body: dict[str, Any]) -> None:
-        ack()
+    def _take_reason(self, body: dict[str, Any]) -> BoltResponse:
         view = body["view"]
         (field,) = (field for block in view["state"]["values"].values() for field in block.values())
         self._clicks.reason_given(ReasonGiven.model_validate_json(view["private_metadata"]), field.get("value") or "")
+        return _acknowledged()
 
     def _is_new(self, kind: str, body: Mapping[str, Any]) -> bool:
         """A command or click that Slack sends again has the trigger of the first."""
@@ -261,6 +263,10 @@ class SlackBot:
 def _of_no_matter(record: logging.LogRecord) -> bool:
     """Bolt warns that it ignores a token which it read from the environment, the same as the one that it was given."""
     return not any(said in record.getMessage() for said in ("will be ignored", "will be unused"))
+
+
+def _acknowledged() -> BoltResponse:
+    return BoltResponse(status=200, body="")
 
 
 def _nothing_to_do() -> None:

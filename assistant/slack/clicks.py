@@ -20,7 +20,7 @@ from assistant.slack.dialogue import Dialogue, owner_of
 from assistant.slack.responder import Responder
 from assistant.slack.slash import post_with_question
 from assistant.slack.view import View
-from assistant.slack.web_calls import SlackUnreachableError
+from assistant.slack.web_calls import SlackRefusedError, SlackUnreachableError, attempt
 
 GONE = Bilingual(
     zh="这条回答已不在对话记录里，按钮不再起作用。请再问一次。",
@@ -94,13 +94,15 @@ class Clicks:
         self._log = logger
 
     def ask_for_reason(self, click: Click) -> None:
-        """Open the modal of a thumb down: at once, for a trigger is good for 3 seconds. Raises SlackApiError."""
+        """Open the modal of a thumb down: at once, for a trigger is good for 3 seconds."""
         answer = self._answer(click)
         language = self._language(click.channel, answer) if answer else "en"
         context = ReasonGiven.of(click).model_dump_json()
-        self._dialogue.poster.client.views_open(
-            trigger_id=click.trigger_id, view=reason_modal(click.pressed.turn, language, context)
-        )
+        view = reason_modal(click.pressed.turn, language, context)
+        try:
+            attempt(lambda: self._dialogue.poster.hasty_client.views_open(trigger_id=click.trigger_id, view=view))
+        except (SlackUnreachableError, SlackRefusedError) as error:
+            self._log.warning("nobody was asked for a reason in %s: %s", click.channel, error)
 
     def work_off(self, click: Click) -> None:
         """Do what the button says."""

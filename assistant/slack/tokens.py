@@ -104,7 +104,7 @@ def slack_logger(tokens: SlackTokens) -> logging.Logger:
     return logger
 
 
-_SLASH = r"(?:\\?/|%2[Ff])"
+_SLASH = r"(?:\\{0,8}/|%2[Ff])"  # JSON may escape it, and a repr of JSON escapes that
 _SECRETS = (
     # Tokens of every kind, by the letters they begin with.
     (re.compile(r"((?:xox[a-z]|xapp|xwfp)(?:\.xox[a-z])?-)[\w%.=+/-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
@@ -113,17 +113,17 @@ _SECRETS = (
         re.compile(rf"({_SLASH}(?:commands|actions|services|workflows|triggers){_SLASH})[A-Z][\w%./\\-]+"),
         rf"\1{_HIDDEN}",
     ),
-    (re.compile(r"(wss?:(?:\\?/){2}[^\s?\"']+\?)[^\s\"'<>]+"), rf"\1{_HIDDEN}"),
+    (re.compile(r"(wss?:(?:\\*/){2}[^\s?\"']+\?)[^\s\"'<>]+"), rf"\1{_HIDDEN}"),
     (re.compile(r"(\bticket(?:=|%3[Dd]))[^\s&\"'<>]+"), rf"\1{_HIDDEN}"),
     # Fields of payloads (JSON, Python's repr and forms).
     (
         re.compile(
-            r"((?:\b|_)(?:response_url|(?:\w*_)?token|trigger_id|upload_url|ssl_check_token)\\?[\"']?\s*[:=]\s*\\?[\"'])"
-            r"[^\"'\\]*(?:\\/[^\"'\\]*)*"
+            r"(\b\w*(?:response_url|token|trigger_id|upload_url)\\*[\"']?\s*[:=]\s*\\*[\"'])"
+            r"(?:[^\"'\\]|\\+/)*"
         ),
         rf"\1{_HIDDEN}",
     ),
-    (re.compile(r"(\b(?:response_url|(?:\w*_)?token|trigger_id)=)[^\s&\"']+"), rf"\1{_HIDDEN}"),
+    (re.compile(r"(\b\w*(?:response_url|token|trigger_id)=)[^\s&\"']+"), rf"\1{_HIDDEN}"),
     (re.compile(r"(\bBearer\s+)[\w.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
 )
 
