@@ -102,7 +102,7 @@ def sentences(
     others, dearer = left_out
     found = [
         _only(providers, others, language) if providers and others else "",
-        render.say(language, f"每家每种 GPU 只列最低的一行，略去 {dearer} 行。", f"Only the cheapest row of each provider and GPU is listed; {dearer} rows are left out.") if dearer else "",
+        render.say(language, f"每家每种 GPU 只列最低的一行，略去 {dearer} 行。", f"Only the cheapest row of each provider and GPU is listed; {_rows(dearer)} left out.") if dearer else "",
         *_exchange(amounts, rates, currency, language),
         _periods(amounts, language),
         *(_formula(amounts[place], rates, language) for place in worked_out(amounts, cheapest)),
@@ -178,8 +178,12 @@ def _only(providers: Collection[str], others: int, language: Language) -> str:
     return render.say(
         language,
         f"只列{names}，略去其他厂商的 {others} 行。",
-        f"Only {names}; {others} rows of other providers are left out.",
+        f"Only {names}; {_rows(others, ' of other providers')} left out.",
     )
+
+
+def _rows(count: int, whose: str = "") -> str:
+    return f"{count} row{whose} is" if count == 1 else f"{count} rows{whose} are"
 
 
 def _exchange(amounts: Sequence[PerGpu], rates: Rates, currency: str, language: Language) -> list[str]:

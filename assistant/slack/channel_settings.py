@@ -198,7 +198,9 @@ def _unknown_provider(words: list[str]) -> Bilingual:
     listed = keys or list(load_catalog().offers.providers()[:6])
     zh = "、".join(display("provider", key, "zh") for key in listed)
     en = ", ".join(display("provider", key, "en") for key in listed)
-    meant_zh, meant_en = (f"是指 {zh} 吗？", f"Is {en} meant?") if keys else (f"有价格的如 {zh}。", f"Some with prices: {en}.")
+    meant_zh, meant_en = (
+        (f"是指 {zh} 吗？", f"Is {en} meant?") if keys else (f"有价格的如 {zh}。", f"Some with prices: {en}.")
+    )
     return Bilingual(
         zh=f"不认识云厂商“{word}”。{meant_zh}例如：{NAME} 设置 云厂商 阿里云、腾讯云",
         en=f'"{word}" is no provider that I know. {meant_en} For example: {NAME} settings providers AWS, Lambda',

@@ -22,6 +22,7 @@ from assistant.evidence import Language
 
 if TYPE_CHECKING:  # matplotlib takes half a second to import: only when a chart is drawn
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
 FONT = Path(__file__).parent / "fonts" / "NotoSansSC-Regular-subset.ttf"
@@ -31,6 +32,7 @@ DOTS_PER_INCH = 150
 WIDTH, ROW, TOP, LINE, MARGIN = 8.0, 0.34, 0.92, 0.21, 0.16  # inches; 1,200 px wide, which Slack shows at about 800
 WIDEST_LABEL, VALUES, DATES = 3.3, 1.75, 0.95  # inches: names left of the bars, prices behind them, dates at the right
 LABEL_SIZE, TITLE_SIZE, NOTE_SIZE = 10.5, 14.0, 9.0  # points
+COLOURS = 64  # five, and what lies between them at the edges of letters
 INK, GREY, BAR, CHEAPEST = "#1d1c1d", "#616061", "#9db8d9", "#1f7a4d"
 DRAWING = Lock()  # matplotlib does not promise that two threads may draw at once
 
@@ -72,8 +74,18 @@ def _png(bars: Sequence[Bar], notes: Sequence[str], language: Language, title: s
     for place, line in enumerate(reversed(lines)):
         _write(figure, MARGIN, MARGIN + LINE * place, line, NOTE_SIZE, GREY)
     _bars(figure, height, bottom, bars, language)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    return _small_png(canvas)
+
+
+def _small_png(canvas: FigureCanvasAgg) -> bytes:
+    """The drawing with a palette of its own: a third of the bytes, and no difference to the eye."""
+    from PIL import Image
+
+    pixels = canvas.buffer_rgba()  # type: ignore[no-untyped-call]
+    drawn = Image.frombuffer("RGBA", canvas.get_width_height(), pixels, "raw", "RGBA", 0, 1)
     with io.BytesIO() as file:
-        canvas.print_png(file, metadata={"Software": None})  # type: ignore[no-untyped-call]
+        drawn.convert("RGB").quantize(COLOURS).save(file, "PNG", optimize=True)
         return file.getvalue()
 
 
@@ -88,7 +100,7 @@ def _head(figure: Figure, height: float, first: Bar, language: Language, title: 
 
 
 def _bars(figure: Figure, height: float, bottom: float, bars: Sequence[Bar], language: Language) -> None:
-    labels = [_cut(drawable(f"{bar.label} · {bar.gpu}"), WIDEST_LABEL, LABEL_SIZE) for bar in bars]
+    labels = [_cut(drawable(f"{bar.label} {bar.gpu}"), WIDEST_LABEL, LABEL_SIZE) for bar in bars]
     left = MARGIN + max(_inches(label, LABEL_SIZE) for label in labels) + 0.12
     room = WIDTH - left - VALUES - DATES - MARGIN
     axes: Axes = figure.add_axes((left / WIDTH, bottom / height, room / WIDTH, ROW * len(bars) / height))

@@ -10,7 +10,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from assistant.accounts import User
@@ -39,6 +39,7 @@ from assistant.slack.words import help_message
 
 LOADING_SECONDS = 120.0
 LOOK_AGAIN_SECONDS = 0.5
+NO_TURN = 0  # of a draft
 
 NOT_LOADED = Bilingual(
     zh="知识库还没有加载好，请稍后再问。", en="The knowledge base is not loaded yet; please ask again in a moment."
@@ -160,7 +161,7 @@ class Dialogue:
         known = self.state.answered(edited.channel, edited.ts)
         if known is None:
             if edited.mentioned and edited.text:
-                self.answer(_as_question(edited))
+                self.answer(edited.as_question())
             return
         owner = owner_of(known.team)
         try:
@@ -170,7 +171,7 @@ class Dialogue:
             self.conversations.reword(known.turn, edited.text, owner)
         except UnknownTurnError:
             return
-        question = _as_question(edited)
+        question = edited.as_question()
         try:
             answer = _last(self._events(edited.text, earlier))
             self.conversations.revise(known.turn, answer, owner)
@@ -226,7 +227,7 @@ class Dialogue:
         """Replace what stands there by the answer as `view` wants it, its chart included."""
         replies = self._replace(known, self.messages(answer, view, known.channel, known.turn))
         chart = self.redrawn_chart(known, answer, view)
-        self.state.keep(replace(known, view=view, reply_ts=replies, chart_file=chart))
+        self.state.keep(known.shown_as(view, replies, chart))
 
     def redrawn_chart(self, known: Answered, answer: Answer, view: View) -> str:
         """The chart of the view, in the place of an older one; the id of its file, "" without one."""
@@ -235,7 +236,7 @@ class Dialogue:
             return known.chart_file
         if known.chart_file:
             self.poster.remove_file(known.chart_file)
-        return self.chart(answer, view, known.channel, _thread_ts(known))
+        return self.chart(answer, view, known.channel, known.reply_thread_ts)
 
     def chart(self, answer: Answer, view: View, channel: str, thread_ts: str | None) -> str:
         """Upload the chart of a comparison beside its answer; the id of the file, "" where there is nothing to draw."""
@@ -255,7 +256,12 @@ class Dialogue:
 
     def _ask_and_post(self, question: Question, language: Language) -> None:
         is_first = not self.conversations.questions(question.thread, 1, owner_of(question.team))
-        with LiveReply(self.poster, question, language, titled=is_first) as live:
+        self._remove_draft(question)
+
+        def drafted(ts: str) -> None:
+            self.state.keep(Answered.to(question, NO_TURN, (ts,), View(), settled=False))
+
+        with LiveReply(self.poster, question, language, titled=is_first, drafted=drafted) as live:
 
             def watch(event: Event) -> None:
                 if self._is_withdrawn(question):
@@ -274,9 +280,15 @@ class Dialogue:
             replies = live.finish(self.messages(asked.answer, view, question.channel, asked.turn))
         thread_ts = question.reply_thread_ts
         chart = self.chart(asked.answer, view, question.channel, thread_ts)
-        self.state.keep(answered(question, asked.turn, replies, view, chart))
+        self.state.keep(Answered.to(question, asked.turn, replies, view, chart))
         if self._is_withdrawn(question):  # deleted while the last lines were posted
             self.deleted(Deleted(question.event_id, question.channel, question.ts))
+
+    def _remove_draft(self, question: Question) -> None:
+        """The draft of an answer that a former process did not finish."""
+        left = self.state.answered(question.channel, question.ts)
+        if left is not None and not left.settled:
+            self.poster.remove(left.channel, *left.reply_ts)
 
     def _is_withdrawn(self, question: Question) -> bool:
         with self._lock:
@@ -316,23 +328,7 @@ class Dialogue:
         self.poster.post(question.channel, question.reply_thread_ts, (message,))
 
     def _replace(self, known: Answered, messages: Sequence[Message]) -> tuple[str, ...]:
-        return self.poster.replace(known.channel, _thread_ts(known), known.reply_ts, messages)
-
-
-def answered(question: Question, turn: int, replies: tuple[str, ...], view: View, chart: str) -> Answered:
-    """What has to be known of an answer later, for its edits, deletion and buttons."""
-    return Answered(
-        question.team, question.channel, question.ts, question.thread, question.user, turn, replies, view, chart
-    )
-
-
-def _thread_ts(known: Answered) -> str | None:
-    """The thread that an answer stands in; None in a plain direct message."""
-    return None if known.thread == known.channel else known.thread.removeprefix(f"{known.channel}-")
-
-
-def _as_question(edited: Edited) -> Question:
-    return Question(**asdict(edited))
+        return self.poster.replace(known.channel, known.reply_thread_ts, known.reply_ts, messages)
 
 
 def _last(events: Generator[Event, None, None], watch: Callable[[Event], None] | None = None) -> Answer:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from assistant.conversations import AdviceFailedError
@@ -35,12 +35,21 @@ STATUS = Bilingual(zh="正在查找…", en="is looking it up …")  # Slack wri
 class LiveReply:
     """The reply to `question`, as a context manager: while it is open, status and drafts are shown.
 
-    `titled`: the question is the first of its thread, and names it. `after` is for the worker that asks; `cancel` may
+    `titled`: the question is the first of its thread, and names it. `drafted` is told the ts of a draft. `after` is for the worker that asks; `cancel` may
     come from any thread. `tick` shows what is due; the reply's own thread calls it while the context is open.
     """
 
-    def __init__(self, poster: Poster, question: Question, language: Language, *, titled: bool = False) -> None:
+    def __init__(
+        self,
+        poster: Poster,
+        question: Question,
+        language: Language,
+        *,
+        titled: bool = False,
+        drafted: Callable[[str], object] = lambda ts: None,
+    ) -> None:
         self._poster = poster
+        self._drafted = drafted
         self._question = question
         self._language: Language = language
         self._titled = titled
@@ -197,6 +206,7 @@ class LiveReply:
         if not ts:
             return False
         self._posted, self._streaming = (ts,), True
+        self._drafted(ts)
         self._sent(text)
         return True
 
@@ -215,6 +225,7 @@ class LiveReply:
         question = self._question
         message = self._draft(markdown, working)
         self._posted = (self._poster.post_draft(question.channel, question.reply_thread_ts, message),)
+        self._drafted(self._posted[0])
 
     def _edit_draft(self, markdown: str, working: str) -> None:
         self._poster.edit_draft(self._question.channel, self._posted[0], self._draft(markdown, working))

@@ -16,9 +16,10 @@ from assistant.evidence import Answer, Bilingual, Language
 from assistant.reading import language_of
 from assistant.slack.answers import notice
 from assistant.slack.commands import AskCommand, BadCommand, HelpCommand, SettingsCommand, read_command
-from assistant.slack.dialogue import NOT_ALLOWED, TOO_LONG, TOO_MANY, Dialogue, NotReadyError, answered, owner_of
+from assistant.slack.dialogue import NOT_ALLOWED, TOO_LONG, TOO_MANY, Dialogue, NotReadyError, owner_of
 from assistant.slack.incoming import Question
 from assistant.slack.responder import Responder
+from assistant.slack.state import Answered
 from assistant.slack.view import Message, View
 from assistant.slack.web_calls import SlackUnreachableError
 from assistant.slack.words import help_message, settings_message
@@ -152,7 +153,7 @@ def post_with_question(
     turn = dialogue.conversations.append(question.thread, question.text, answer, owner_of(team))
     replies = dialogue.poster.post(channel, root, dialogue.messages(answer, view, channel, turn))
     chart = dialogue.chart(answer, view, channel, root)
-    dialogue.state.keep(answered(question, turn, replies, view, chart))
+    dialogue.state.keep(Answered.to(question, turn, replies, view, chart))
 
 
 def _question(team: str, channel: str, user: str, ts: str, text: str) -> Question:
