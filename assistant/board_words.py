@@ -41,7 +41,8 @@ class BoardTable:
 class Bar:
     """One bar of a chart: what one GPU of a row costs per `per` (of a slice: a whole card at its price).
 
-    `label` names provider and terms, `gpu` the card; `as_of` is "" where the row has no date.
+    `label` names provider and terms, `gpu` the card; `as_of` is "" where the row has no date. `said` are the sentences
+    on the rate and the hours that the value was worked out with, and on slices.
     """
 
     label: str
@@ -51,16 +52,29 @@ class Bar:
     as_of: str
     cheapest: bool
     per: Per = "hour"
+    said: tuple[str, ...] = ()
 
 
-def bar(price: PerGpu, cheapest: bool, language: Language) -> Bar:
+def bar(price: PerGpu, cheapest: bool, rates: Rates, language: Language) -> Bar:
     """The amount as a bar."""
+    said = (
+        _converted([price], rates, price.currency, language),
+        _periods([price], language),
+        _slices([price], language),
+    )
     terms = price.row.pricing_model
     label = render.name("provider", price.row.provider, language)
     if terms != "on-demand":
         label += render.say(language, f"（{pricing_model(terms, 'zh')}）", f" ({pricing_model(terms, 'en')})")
     return Bar(
-        label, _gpu(price.row, language), price.shown, price.currency, price.row.as_of or "", cheapest, price.per
+        label,
+        _gpu(price.row, language),
+        price.shown,
+        price.currency,
+        price.row.as_of or "",
+        cheapest,
+        price.per,
+        tuple(filter(None, said)),
     )
 
 
@@ -188,13 +202,7 @@ def _rows(count: int, whose: str = "") -> str:
 
 def _exchange(amounts: Sequence[PerGpu], rates: Rates, currency: str, language: Language) -> list[str]:
     """The rates used; what has none; or, where nothing is converted, that currencies stand apart."""
-    said = []
-    if used := rates_used(amounts, currency):
-        at, money = (
-            rate_words([rates[code] for code in used], language),
-            MONEY_ZH.get(currency, render.unit(currency, "zh")),
-        )
-        said.append(render.say(language, f"按{at}折算成{money}。", f"Converted to {currency} at {at}."))
+    said = [_converted(amounts, rates, currency, language)]
     if apart := dict.fromkeys(a.currency for a in amounts if currency and a.currency != currency):
         codes = render.joined(apart, language)
         said.append(render.say(language, f"没有 {codes} 与 {currency} 之间的汇率，这些行仍按 {codes} 显示。",
@@ -203,6 +211,18 @@ def _exchange(amounts: Sequence[PerGpu], rates: Rates, currency: str, language: 
         said.append(render.say(language, "不同币种没有互相比较，各自标出最低。",
                                "Currencies are not compared with each other; the cheapest of each is marked."))  # fmt: skip
     return said
+
+
+def _converted(amounts: Sequence[PerGpu], rates: Rates, currency: str, language: Language) -> str:
+    """The rates that amounts were converted at; "" where none was."""
+    used = rates_used(amounts, currency)
+    if not used:
+        return ""
+    at, money = (
+        rate_words([rates[code] for code in used], language),
+        MONEY_ZH.get(currency, render.unit(currency, "zh")),
+    )
+    return render.say(language, f"按{at}折算成{money}。", f"Converted to {currency} at {at}.")
 
 
 def rates_used(amounts: Sequence[PerGpu], currency: str) -> list[str]:

@@ -70,7 +70,7 @@ class Board:
     ) -> tuple[Bar, ...]:  # fmt: skip
         """The rows of `table` with the same arguments, in its order, to be drawn."""
         shown = self._shown(currency, per, cheapest_only, providers)
-        return tuple(words.bar(a, i in shown.cheapest, language) for i, a in enumerate(shown.amounts))
+        return tuple(words.bar(a, i in shown.cheapest, self.rates, language) for i, a in enumerate(shown.amounts))
 
     def calls(
         self, currency: str, per: Per, cheapest_only: bool, language: Language, providers: Collection[str] = (),

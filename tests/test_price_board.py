@@ -319,3 +319,15 @@ def test_a_row_that_is_none_is_an_error_that_names_it(broken: dict[str, JsonValu
 def test_an_amount_that_the_row_states_is_not_computed() -> None:
     amount = per_gpu(BoardRow.model_validate(row(price=34.742)), "hour", "", RATES)
     assert amount == PerGpu(amount.row, "hour", "CNY", Fraction("34.742"), Decimal("34.742"), is_computed=False)
+
+
+def test_a_bar_says_the_rate_and_the_hours_behind_its_value() -> None:
+    found = board(row(), row(provider="aws", price=4, unit="USD/hour", gpu_fraction=0.5))
+    yuan, dollars = found.bars("USD", "day", False, "en")
+    assert yuan.said == (
+        "Converted to USD at the 2024 average 1 USD = 7.189 CNY (not today's rate).",
+        "A day counts 24 h, rented all the time.",
+    )
+    assert dollars.said[0] == "A day counts 24 h, rented all the time."
+    assert dollars.said[1].startswith("A slice is a part of one card")
+    assert found.bars("", "hour", False, "en")[0].said == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -52,6 +53,15 @@ def test_no_more_than_twenty_bars_are_drawn_and_the_file_stays_below_200_kb() ->
 def test_rows_in_another_currency_are_said_not_drawn() -> None:
     alone, beside = size_of(price_chart(bars(5), "zh", "x")), size_of(price_chart(bars(5) + bars(4, "USD"), "zh", "x"))
     assert 0 < beside[1] - alone[1] < 60  # a line of text, not a bar more
+
+
+def test_the_rate_of_converted_bars_stands_below_them_once() -> None:
+    plain = bars(4)
+    converted = tuple(
+        replace(bar, said=("按 2024 年平均汇率 1 USD = 7.189 CNY（不是当日汇率）折算成人民币。",)) for bar in plain
+    )
+    one_line = size_of(price_chart(converted, "zh", "x"))[1] - size_of(price_chart(plain, "zh", "x"))[1]
+    assert 0 < one_line < 60
 
 
 def test_the_cheapest_bar_has_a_colour_of_its_own() -> None:

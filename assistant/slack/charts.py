@@ -100,7 +100,7 @@ def _head(figure: Figure, height: float, first: Bar, language: Language, title: 
 
 
 def _bars(figure: Figure, height: float, bottom: float, bars: Sequence[Bar], language: Language) -> None:
-    labels = [_cut(drawable(f"{bar.label} {bar.gpu}"), WIDEST_LABEL, LABEL_SIZE) for bar in bars]
+    labels = [_label(bar) for bar in bars]
     left = MARGIN + max(_inches(label, LABEL_SIZE) for label in labels) + 0.12
     room = WIDTH - left - VALUES - DATES - MARGIN
     axes: Axes = figure.add_axes((left / WIDTH, bottom / height, room / WIDTH, ROW * len(bars) / height))
@@ -119,14 +119,20 @@ def _bars(figure: Figure, height: float, bottom: float, bars: Sequence[Bar], lan
         _write(figure, WIDTH - MARGIN, middle, as_of, NOTE_SIZE, GREY, align="right", middle=True)
 
 
+def _label(bar: Bar) -> str:
+    """Who and which card; a long name of the provider is cut before that of the card."""
+    card = _cut(drawable(bar.gpu), WIDEST_LABEL * 0.65, LABEL_SIZE)
+    return f"{_cut(drawable(bar.label), WIDEST_LABEL - _inches(card, LABEL_SIZE), LABEL_SIZE)} {card}"
+
+
 def _value(bar: Bar, language: Language) -> str:
     price = f"{number(bar.value)} {render.unit(bar.currency, language)}"
     return price + render.say(language, "（最低）", " (cheapest)") if bar.cheapest else price
 
 
 def _notes(bars: Sequence[Bar], same: Sequence[Bar], language: Language) -> list[str]:
-    """What is not drawn."""
-    notes = []
+    """How the amounts came about (rate, hours, slices), and what is not drawn."""
+    notes = list(dict.fromkeys(sentence for bar in same[:MOST_BARS] for sentence in bar.said))
     if len(same) > MOST_BARS:
         notes.append(render.say(language, f"{len(same)} 行里只画最前的 {MOST_BARS} 行。", f"Only the first {MOST_BARS} of {len(same)} rows are drawn."))  # fmt: skip
     others = Counter(bar.currency for bar in bars if bar.currency != same[0].currency)

@@ -151,7 +151,7 @@ def _without_context(text: str) -> tuple[str, str]:
 
 def _left_over(said: _Arguments) -> bool:
     """Whether words are left that are no name, quantity or joining word."""
-    spans = [(each.start, each.end) for each in (*said.links, *said.quantities)]
+    spans = [(each.start, each.end) for each in said.links] + [(each.start, each.end) for each in said.quantities]
     return bool(LETTERS.search(FILLING.sub(" ", without(said.text, sorted(spans)))))
 
 

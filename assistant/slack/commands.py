@@ -136,5 +136,5 @@ def _slip(verb: str, rest: str, settings: ChannelSettings) -> BadCommand | None:
         Bilingual(
             zh=f"没有“{verb}”这个命令。是指这个吗：{typed}", en=f'There is no command "{verb}". Did you mean: {typed}'
         ),
-        settings.language,
+        settings.language or language_of(typed),
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from assistant.slack.rich_text import BLOCK_CHARACTERS, Grid, Part, Rich, Rule, parts
@@ -16,6 +17,7 @@ from assistant.slack.view import Block
 MESSAGE_CHARACTERS = 9_000  # all text of a message's blocks
 BLOCK_WEIGHT, MESSAGE_WEIGHT = 125, 12_500  # Slack reckons so much for each block beside the text
 BLOCKS = 45  # Slack takes 50
+PARTED_BY = 2  # line ends between two parts of a block
 CONTEXT_CHARACTERS = 1_900  # Slack takes 2,000 in one element
 
 _LEADS_IN = re.compile(r"[:：]\s*(?:\[\d+\]\s*)*$")
@@ -26,13 +28,16 @@ def packed(items: Sequence[Part | Block], last: Sequence[Block] = ()) -> tuple[t
     """The blocks of each message; `last` (buttons) end the last one. Whole blocks may stand among the parts."""
     messages: list[list[_Piece]] = []
     current: list[_Piece] = []
+    room = _Room()
     for piece in _pieces(items):
-        if current and not fits(_blocks([*current, piece])):
+        if current and not room.after(piece).is_enough:
             kept = len(current) - _leading(current, piece)
             messages.append(current[:kept])
             current = current[kept:]
+            room = _Room().after(*current)
         current.append(piece)
-    if len(current) > 1 and not fits([*_blocks(current), *last]):
+        room = room.after(piece)
+    if len(current) > 1 and not room.after(*last).is_enough:
         messages.append(current[:-1])
         current = current[-1:]
     messages.append([*current, *last])
@@ -42,22 +47,44 @@ def packed(items: Sequence[Part | Block], last: Sequence[Block] = ()) -> tuple[t
 def one_message(items: Sequence[Part | Block], last: Sequence[Block]) -> tuple[tuple[Block, ...], bool]:
     """As many of the items as fit into one message with `last` at its end, and whether these are all of them."""
     current: list[_Piece] = []
+    room = _Room()
     for piece in _pieces(items):
-        if current and not fits([*_blocks([*current, piece]), *last]):
+        room = room.after(piece)
+        if current and not room.after(*last).is_enough:
             return (*_blocks(current), *last), False
         current.append(piece)
     return (*_blocks(current), *last), True
 
 
-def fits(blocks: Sequence[Block]) -> bool:
-    """Whether the blocks may be one message."""
-    characters = shown_characters(blocks)
-    return (
-        len(blocks) <= BLOCKS
-        and sum(map(_is_table, blocks)) <= 1
-        and characters <= MESSAGE_CHARACTERS
-        and characters + BLOCK_WEIGHT * len(blocks) <= MESSAGE_WEIGHT
-    )
+@dataclass(frozen=True)
+class _Room:
+    """What the pieces of one message take up so far; `run` are the characters of the rich text block at its end."""
+
+    characters: int = 0
+    blocks: int = 0
+    tables: int = 0
+    run: int = 0
+
+    def after(self, *pieces: _Piece) -> _Room:
+        """What they take up with these pieces too, at most."""
+        room = self
+        for piece in pieces:
+            if isinstance(piece, Rich):
+                length = len(piece.text) + PARTED_BY
+                joins = room.run and room.run + length <= BLOCK_CHARACTERS
+                run, blocks = (room.run + length, room.blocks) if joins else (length, room.blocks + 1)
+                room = _Room(room.characters + length, blocks, room.tables, run)
+            else:
+                characters = room.characters + shown_characters(piece)
+                room = _Room(characters, room.blocks + 1, room.tables + _is_table(piece))
+        return room
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether Slack takes that much in one message."""
+        weight = self.characters + BLOCK_WEIGHT * self.blocks
+        within = self.characters <= MESSAGE_CHARACTERS and weight <= MESSAGE_WEIGHT
+        return within and self.blocks <= BLOCKS and self.tables <= 1
 
 
 def context_blocks(lines: Sequence[str]) -> tuple[Block, ...]:
@@ -117,7 +144,7 @@ def _blocks(pieces: Sequence[_Piece]) -> list[Block]:
     characters = 0  # of the run
     for piece in pieces:
         if isinstance(piece, Rich):
-            length = len(piece.text) + 2
+            length = len(piece.text) + PARTED_BY
             if run and characters + length > BLOCK_CHARACTERS:
                 out.append(_rich_text(run))
                 run = []
