@@ -17,6 +17,7 @@ from assistant import render
 from assistant.calculator.calculation import HOURS_PER_DAY, HOURS_PER_MONTH, number
 from assistant.calculator.magnitudes import significant
 from assistant.evidence import Call, Language
+from knowledge.catalog import load_catalog
 
 Per = Literal["hour", "day", "month"]
 HOURS: dict[Per, Decimal] = {"hour": Decimal(1), "day": HOURS_PER_DAY, "month": HOURS_PER_MONTH}
@@ -43,6 +44,12 @@ class BoardRow(BaseModel):
     as_of: str | None = None
     cpu_cores: int | None = None
     host_memory_gib: float | int | None = None
+
+    @property
+    def family(self) -> str:
+        """The card whatever its form: that of an A100 SXM4 40GB is the A100."""
+        card = load_catalog().gpu(self.gpu)
+        return card.family if card else self.gpu
 
     @property
     def amount(self) -> Decimal:

@@ -116,7 +116,7 @@ def sentences(
     others, dearer = left_out
     found = [
         _only(providers, others, language) if providers and others else "",
-        render.say(language, f"每家每种 GPU 只列最低的一行，略去 {dearer} 行。", f"Only the cheapest row of each provider and GPU is listed; {_rows(dearer)} left out.") if dearer else "",
+        render.say(language, f"每家每种 GPU（不分形态）只列最低的一行，略去 {dearer} 行。", f"Only the cheapest row of each provider and GPU, whatever its form, is listed; {_rows(dearer)} left out.") if dearer else "",
         *_exchange(amounts, rates, currency, language),
         _periods(amounts, language),
         *(_formula(amounts[place], rates, language) for place in worked_out(amounts, cheapest)),

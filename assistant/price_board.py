@@ -79,7 +79,7 @@ class Board:
         shown = self._shown(currency, per, cheapest_only, providers)
         counts: dict[str, JsonValue] = {
             "rows": len(self.rows), "shown": len(shown.amounts), "left_out": shown.dearer,
-            "rows_of_other_providers": shown.other_providers,
+            "other_providers_rows": shown.other_providers,
         }  # fmt: skip
         counted = Call(tool="count_rows", arguments={"table": "offers.csv"}, result=counts)
         if not shown.amounts:
@@ -131,10 +131,10 @@ def _in_order(amounts: Sequence[PerGpu]) -> list[PerGpu]:
 
 
 def _cheapest_of_each(amounts: Sequence[PerGpu]) -> Iterator[PerGpu]:
-    """Of amounts in order the first of each provider and GPU; slices and currencies apart."""
+    """Of amounts in order the first of each provider and card, whatever its form; slices and currencies apart."""
     seen = set[tuple[str, str, str, object]]()
     for a in amounts:
-        key = (a.currency, a.row.provider, a.row.gpu, a.row.share)
+        key = (a.currency, a.row.provider, a.row.family, a.row.share)
         if key not in seen:
             seen.add(key)
             yield a

@@ -99,7 +99,7 @@ class FakeSlack(Workspace):
         with self.changed:
             return len(self.socket.connections)
 
-    def wait_until(self, predicate: Callable[[], Any], timeout: float = 10.0) -> None:
+    def wait_until(self, predicate: Callable[[], Any], timeout: float = 30.0) -> None:
         """Return as soon as `predicate()` is true; TimeoutError, with what has happened, after `timeout` seconds."""
         until = time.monotonic() + timeout
         with self.changed:

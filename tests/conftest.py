@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from work_units import UnitsByServer, rank
 
@@ -23,6 +24,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> UnitsByServer | None:
     """`--dist loadfile` keeps the files of the real server together."""
     return UnitsByServer(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+# How long an example takes says how loaded the machine is; speed is measured in evals/.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

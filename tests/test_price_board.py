@@ -130,6 +130,20 @@ def test_cheapest_only_keeps_each_provider_and_gpu_and_counts_the_rest(rows: lis
     assert (f"{left} row{'s are' if left > 1 else ' is'} left out" in said) == bool(left)
 
 
+def test_cheapest_only_takes_the_forms_of_a_card_together() -> None:
+    cards = (
+        ("A100 SXM4 40GB", 0.9),
+        ("A100 PCIe 80GB", 0.8),
+        ("A100", 0.85),
+        ("H100 SXM5 80GB", 2.0),
+        ("H100 NVL 94GB", 2.1),
+    )
+    rows = tuple(BoardRow(provider="vast", gpu=gpu, price=price, unit="USD/hour") for gpu, price in cards)
+    table = Board(rows, RATES).table("", "hour", True, "zh")
+    assert [row[1] for row in table.rows] == ["A100 PCIe 80GB", "H100 SXM5 80GB"]
+    assert "每家每种 GPU（不分形态）只列最低的一行，略去 3 行。" in table.said
+
+
 @given(ROWS, st.sampled_from(PERIODS), st.sampled_from(["", "CNY", "USD"]))
 def test_a_formula_gives_the_figure_that_it_ends_with(price: BoardRow, per: Per, to: str) -> None:
     amount = per_gpu(price, per, to, RATES)
@@ -331,3 +345,28 @@ def test_a_bar_says_the_rate_and_the_hours_behind_its_value() -> None:
     assert dollars.said[0] == "A day counts 24 h, rented all the time."
     assert dollars.said[1].startswith("A slice is a part of one card")
     assert found.bars("", "hour", False, "en")[0].said == ()
+
+
+@pytest.mark.parametrize("providers", [("aws",), ("tencent", "alibaba"), ("coreweave",)])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_counts_of_a_filter_are_traced_whether_it_leaves_rows_or_none(
+    providers: tuple[str, ...], language: Language
+) -> None:
+    found = board(row(), row(price=30), row(provider="aws", unit="USD/hour", price=4), row(provider="aws", unit="USD/hour", price=5))  # fmt: skip
+    view = ("", "hour", True, language, providers)
+    said = found.table(*view).said
+    traced = trace("\n".join(said), found.calls(*view), ())
+    assert traced.untraced == ()
+    assert traced.figures
+
+
+def test_every_real_row_is_a_board_row_with_the_catalogues_price_per_gpu_hour() -> None:
+    """board_of raises for a row that is none, and nobody catches it: no look-up of the catalogue may write one."""
+    offers = list(load_catalog().offers)
+    rows = [BoardRow.model_validate(cells) for call in answer_of(offers).calls for cells in call.result]  # type: ignore[union-attr]
+    assert len(rows) == len(offers)
+    for offer, found in zip(offers, rows, strict=True):
+        assert found.is_slice == offer.is_slice
+        amount = per_gpu(found, "hour", "", RATES)
+        assert abs(amount.exact - Fraction(offer.price_per_gpu_hour)) <= Fraction(1, 10**20)
+        assert abs(Fraction(amount.shown) - amount.exact) <= max(Fraction(1, 20000), amount.exact / 200)

@@ -159,7 +159,7 @@ def _offered(answer: Answer, view: View, board: Board | None, settings: ChannelS
     formulas = any(call.formula for call in answer.calls)
     if board is None:
         return Offered(formulas=formulas, post=post)
-    wanted = dict.fromkeys((settings.currency, view.currency, *OFFERED_CURRENCIES, *board.currencies))
+    wanted = dict.fromkeys((*OFFERED_CURRENCIES, *board.currencies, settings.currency, view.currency))
     known = [code for code in wanted if code and board.currencies != (code,) and (code in board.rates or code == "USD")]
     return Offered(prices=True, currencies=tuple(known), formulas=formulas, post=post)
 

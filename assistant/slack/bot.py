@@ -41,6 +41,7 @@ from assistant.slack.words import suggested_prompts
 
 COMMAND = "/gpu"
 WORKERS = 8  # threads of Slack answered side by side
+PING_SECONDS = 3.0  # a connection that broke without a word is noticed after four of these
 LISTENERS = 16  # each only hands on
 RESUMED_SECONDS = 600.0  # a question older than this is not answered after a restart: its reader has moved on
 RETRY_SECONDS = (5.0, 15.0, 60.0)  # between attempts to reach Slack at the start; the last goes on
@@ -119,7 +120,12 @@ class SlackBot:
     def _listen(self) -> None:
         # One at a time, so that messages are queued in the order they were sent in; each takes milliseconds.
         socket = SocketModeHandler(
-            self._app, self._tokens.app, logger=self._log, web_client=self._client, concurrency=1
+            self._app,
+            self._tokens.app,
+            logger=self._log,
+            web_client=self._client,
+            ping_interval=PING_SECONDS,
+            concurrency=1,
         )
         try:
             attempt(socket.connect)

@@ -23,6 +23,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "providers": ("providers", "provider", "clouds", "cloud", "云厂商", "厂商", "云", "平台"),
     "ephemeral": ("ephemeral", "private", "仅自己", "仅自己可见", "私密"),
 }
+SETTING_OF = {alias: key for key, aliases in KEYS.items() for alias in aliases}
 RESET = frozenset({"reset", "default", "defaults", "重置", "恢复默认", "默认"})
 NONE = frozenset({"auto", "automatic", "none", "default", "all", "any", "自动", "默认", "全部", "所有", "不限", "原币"})
 LANGUAGES: dict[str, Language] = {
@@ -84,12 +85,18 @@ def _words(rest: str) -> list[str]:
     return re.sub(r"(?<=\w):(?=\s|\w)", " ", text).split()
 
 
+def names_a_setting(text: str) -> bool:
+    """Whether the text begins with the name of a setting, or resets them."""
+    first = next(iter(_words(text)), "").casefold()
+    return first in SETTING_OF or first in RESET
+
+
 def _pairs(words: list[str]) -> list[tuple[str, str]] | None:
     """Each setting's name with the words up to the next one; None where the first word is no setting's name."""
-    names = {alias: key for key, aliases in KEYS.items() for alias in aliases}
     found: list[tuple[str, list[str]]] = []
     for word in words:
-        if key := names.get(word.casefold()):
+        key = SETTING_OF.get(word.casefold())
+        if key and not (key == "providers" and found and found[-1][0] == key):  # Tencent Cloud: a part of the name
             found.append((key, []))
         elif found:
             found[-1][1].append(word)

@@ -41,6 +41,7 @@ LETTERS = re.compile(r"[A-Za-z\u3400-\u9fff?？]")
 CONTEXT = re.compile(r"(?:(?:context|ctx|上下文)(?:\s*(?:length|长度))?\s*[:=]?\s*)?(?<![\w.])(\d+(?:\.\d+)?)\s*k(?![\w])(?:\s*(?:context|ctx|tokens?|上下文))*"
                      r"|(?:context|ctx|上下文)(?:\s*(?:length|长度))?\s*[:=]?\s*(\d{3,})(?!\w)(?:\s*tokens?)?|(?<![\w.])(\d{3,})\s*(?:tokens?|context|ctx|上下文)(?:\s*(?:context|上下文))?", re.I)  # fmt: skip
 BETWEEN = re.compile(r"\s+(?=(?:\d+\s*(?:[x×*]|张|块|台)?\s*)?$)")
+QUOTES = str.maketrans(dict.fromkeys("\"'`“”‘’„«»", " "))  # "4x A100": a quantity is read after a blank alone
 ENGLISH_UNITS = {"card": "x", "machine": " machines"}
 
 
@@ -113,7 +114,7 @@ def _fit(said: _Arguments, language: Language) -> str | None:
 
 
 def _read(rest: str) -> _Arguments:
-    text, currency = _without_currency(normalise(rest))
+    text, currency = _without_currency(" ".join(normalise(rest).translate(QUOTES).split()))
     market = None
     for words, both in MARKETS.items():
         if found := re.search(rf"(?<![A-Za-z])(?:{words})(?![A-Za-z])", text, re.I):

@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA
 
 from assistant.evidence import Bilingual, Language
 from assistant.reading import language_of
-from assistant.slack.channel_settings import change_settings
+from assistant.slack.channel_settings import change_settings, names_a_setting
 from assistant.slack.command_kinds import (
     NAME,
     AskCommand,
@@ -66,6 +66,8 @@ EXAMPLE: dict[Verb, Bilingual] = {
 def read_command(text: str, settings: ChannelSettings) -> Command:
     """What the text after `/gpu` asks for in a channel with these settings; never raises."""
     written = plain_text(text, "").strip(AROUND)
+    if written.casefold().startswith(f"{NAME} "):  # typed twice, or copied from the help
+        written = written[len(NAME) :].strip(AROUND)
     written, public = _visibility(written, settings)
     verb, rest = _split(written)
     if not written or (verb in HELP_SIGNS and not rest):
@@ -126,10 +128,12 @@ def _asked(
 
 def _slip(verb: str, rest: str, settings: ChannelSettings) -> BadCommand | None:
     """A first word that is a slip of a subcommand, before nothing that could make a question."""
-    if len(verb) < 3 or not verb.isascii() or link(verb) or not is_only_names(rest):
+    if len(verb) < 3 or not verb.isascii() or link(verb):
         return None
     near = min(NAMED_FOR_SLIPS, key=lambda each: OSA.distance(verb, each))
     if OSA.distance(verb, near) > (1 if len(near) < 6 else 2):
+        return None
+    if not (names_a_setting(rest) if near == "settings" and rest else is_only_names(rest)):
         return None
     typed = f"{NAME} {near} {rest}".rstrip()
     return BadCommand(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from assistant.accounts import User
+from assistant.chat_session import LOADING_SECONDS, LOOK_AGAIN_SECONDS, NOT_LOADED, TOO_LONG, TOO_MANY
 from assistant.conversations import (
     MAX_QUESTION_CHARACTERS,
     AdviceFailedError,
@@ -37,23 +38,11 @@ from assistant.slack.view import ChannelSettings, Message, View
 from assistant.slack.web_calls import SlackUnreachableError
 from assistant.slack.words import help_message
 
-LOADING_SECONDS = 120.0
-LOOK_AGAIN_SECONDS = 0.5
 NO_TURN = 0  # of a draft
 
-NOT_LOADED = Bilingual(
-    zh="知识库还没有加载好，请稍后再问。", en="The knowledge base is not loaded yet; please ask again in a moment."
-)
 NO_SERVER = Bilingual(
     zh="现在联系不上问答服务。请稍后再问；若一直如此，请管理员检查 gpu-advisor serve。",
     en="The advisor cannot be reached right now. Please ask again later; if it stays so, have gpu-advisor serve checked.",
-)
-TOO_LONG = Bilingual(
-    zh=f"问题太长，请缩短到 {MAX_QUESTION_CHARACTERS} 个字以内。",
-    en=f"The question is too long; please keep it within {MAX_QUESTION_CHARACTERS} characters.",
-)
-TOO_MANY = Bilingual(
-    zh="问得太快了，请 {seconds} 秒后再问。", en="That was too many questions; please ask again in {seconds} seconds."
 )
 CHART_TITLE = Bilingual(zh="租用价格对比", en="Rental prices compared")
 NOT_ALLOWED = Bilingual(
@@ -155,6 +144,8 @@ class Dialogue:
             self._ask_and_post(question, self._language(question))
         except SlackUnreachableError as error:
             self._log.warning("no answer in %s: %s", question.channel, error)
+        finally:
+            self.state.settle(question)
 
     def edited(self, edited: Edited) -> None:
         """A question was changed: its answer is replaced in place; one not answered yet is answered now."""
@@ -229,6 +220,19 @@ class Dialogue:
         chart = self.redrawn_chart(known, answer, view)
         self.state.keep(known.shown_as(view, replies, chart))
 
+    def keep(self, question: Question, turn: int, replies: tuple[str, ...], view: View, answer: Answer) -> None:
+        """Know an answer that was posted from now on, and add its chart, which takes a while."""
+        known = Answered.to(question, turn, replies, view)
+        self.state.keep(known)
+        chart = self.chart(answer, view, question.channel, known.reply_thread_ts)
+        if not chart:
+            return
+        now = self.state.answered(question.channel, question.ts)
+        if now is not None and now.view == view and not now.chart_file:
+            self.state.keep(now.shown_as(view, now.reply_ts, chart))
+        else:  # deleted, or shown in another way meanwhile
+            self.poster.remove_file(chart)
+
     def redrawn_chart(self, known: Answered, answer: Answer, view: View) -> str:
         """The chart of the view, in the place of an older one; the id of its file, "" without one."""
         drawn = ("currency", "per", "cheapest_only")
@@ -278,9 +282,7 @@ class Dialogue:
                 return
             view = self.first_view(question.channel)
             replies = live.finish(self.messages(asked.answer, view, question.channel, asked.turn))
-        thread_ts = question.reply_thread_ts
-        chart = self.chart(asked.answer, view, question.channel, thread_ts)
-        self.state.keep(Answered.to(question, asked.turn, replies, view, chart))
+        self.keep(question, asked.turn, replies, view, asked.answer)
         if self._is_withdrawn(question):  # deleted while the last lines were posted
             self.deleted(Deleted(question.event_id, question.channel, question.ts))
 

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.chat_session import TOO_LONG, TOO_MANY
 from assistant.conversations import MAX_QUESTION_CHARACTERS, AdviceFailedError
 from assistant.evidence import Answer, Bilingual, Language
 from assistant.reading import language_of
 from assistant.slack.answers import notice
 from assistant.slack.commands import AskCommand, BadCommand, HelpCommand, SettingsCommand, read_command
-from assistant.slack.dialogue import NOT_ALLOWED, TOO_LONG, TOO_MANY, Dialogue, NotReadyError, owner_of
+from assistant.slack.dialogue import NOT_ALLOWED, Dialogue, NotReadyError, owner_of
 from assistant.slack.incoming import Question
 from assistant.slack.responder import Responder
 from assistant.slack.state import Answered
@@ -116,7 +117,9 @@ class SlashCommands:
         except SlackUnreachableError:
             self._ask_for_one(command, asked, language, NOT_HERE[language])
             return
-        self._dialogue.answer_unlimited(_question(command.team, command.channel, command.user, root, asked.question))
+        question = _question(command.team, command.channel, command.user, root, asked.question)
+        self._dialogue.state.take(question)
+        self._dialogue.answer_unlimited(question)
 
     def _refusal(self, command: Command, question: str, language: Language) -> str:
         if len(question) > MAX_QUESTION_CHARACTERS:
@@ -151,9 +154,9 @@ def post_with_question(
         return
     question = _question(team, channel, user, root, answer.question)
     turn = dialogue.conversations.append(question.thread, question.text, answer, owner_of(team))
+    dialogue.state.keep(Answered.to(question, turn, (), view, settled=False))  # so that its thread is known at once
     replies = dialogue.poster.post(channel, root, dialogue.messages(answer, view, channel, turn))
-    chart = dialogue.chart(answer, view, channel, root)
-    dialogue.state.keep(Answered.to(question, turn, replies, view, chart))
+    dialogue.keep(question, turn, replies, view, answer)
 
 
 def _question(team: str, channel: str, user: str, ts: str, text: str) -> Question:
