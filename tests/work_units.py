@@ -14,6 +14,7 @@ REAL_SERVER = (
     "test_browser_frame.py",
     "test_browser_scripts.py",
     "test_browser_tabs.py",
+    "test_slack_commands_live.py",
 )
 # The files that take longest, longest first; the order changes when a run ends, never what it finds.
 LONG = (
@@ -26,6 +27,9 @@ LONG = (
     "test_knowledge_base.py",
     "test_llm.py",
     "test_api.py",
+    "test_slack_buttons.py",
+    "test_slack_app.py",
+    "test_slack_serving.py",
     "test_price_import.py",
     "test_intent.py",
     "test_browser_login.py",
