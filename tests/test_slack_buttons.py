@@ -189,6 +189,15 @@ def test_an_edited_question_loses_the_chart_of_the_old_one(place: Place) -> None
     place.slack.wait_until(lambda: place.charts(payload) == [])
 
 
+@pytest.mark.parametrize(("text", "said"), [("长" * 2001, "太长"), ("long " * 500, "too long")])
+def test_an_edit_that_cannot_be_asked_says_so_in_place(place: Place, text: str, said: str) -> None:
+    payload = place.ask(EN)
+    place.slack.send_event(payloads.message_changed(payload, f"<@U0BOT> {text}"))
+    place.slack.wait_until(lambda: said in place.answers(payload)[0].shown)
+    assert len(place.answers(payload)) == 1
+    place.slack.wait_until(lambda: place.charts(payload) == [])
+
+
 def test_a_question_deleted_while_it_is_answered_leaves_nothing(tmp_path: Path) -> None:
     go_on = threading.Event()
 

@@ -10,7 +10,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 
 from assistant.accounts import User
@@ -25,10 +25,9 @@ from assistant.conversations import (
 )
 from assistant.evidence import Answer, Bilingual, Done, Event, Language
 from assistant.owner import OwnerError
-from assistant.price_board import board_of
 from assistant.reading import language_of
+from assistant.slack.answer_charts import chart_of, is_drawn_alike
 from assistant.slack.answers import answer_messages, notice
-from assistant.slack.charts import price_chart
 from assistant.slack.incoming import Deleted, Edited, Question
 from assistant.slack.live_reply import LiveReply
 from assistant.slack.posting import Poster
@@ -44,7 +43,6 @@ NO_SERVER = Bilingual(
     zh="现在联系不上问答服务。请稍后再问；若一直如此，请管理员检查 gpu-advisor serve。",
     en="The advisor cannot be reached right now. Please ask again later; if it stays so, have gpu-advisor serve checked.",
 )
-CHART_TITLE = Bilingual(zh="租用价格对比", en="Rental prices compared")
 NOT_ALLOWED = Bilingual(
     zh="这个频道或用户没有开放给我，请联系管理员。",
     en="I am not open to this channel or user; please ask your administrator.",
@@ -154,24 +152,34 @@ class Dialogue:
             if edited.mentioned and edited.text:
                 self.answer(edited.as_question())
             return
-        owner = owner_of(known.team)
+        try:
+            self._answer_anew(known, edited)
+        except SlackUnreachableError as error:
+            self._log.warning("no new answer in %s: %s", edited.channel, error)
+
+    def _answer_anew(self, known: Answered, edited: Edited) -> None:
+        question, owner = edited.as_question(), owner_of(known.team)
         try:
             if self.conversations.turn(known.turn, owner).question == edited.text or not edited.text:
                 return
             earlier = self.conversations.before(known.turn, owner)
-            self.conversations.reword(known.turn, edited.text, owner)
+            self.conversations.reword(known.turn, edited.text[:MAX_QUESTION_CHARACTERS], owner)
         except UnknownTurnError:
             return
-        question = edited.as_question()
+        language = self._language(question)
+        if known.chart_file:
+            self.poster.remove_file(known.chart_file)
+        known = known.shown_as(known.view, known.reply_ts)
         try:
+            if refusal := self._refusal(question, language):
+                raise NotReadyError(Bilingual(zh=refusal, en=refusal))
             answer = _last(self._events(edited.text, earlier))
             self.conversations.revise(known.turn, answer, owner)
         except (NotReadyError, AdviceFailedError) as error:
-            self._replace(known, (notice(error.sentence[self._language(question)]),))
+            replies = self._replace(known, (notice(_sentence(error)[language]),))
+            self.state.keep(known.shown_as(known.view, replies))
             return
-        if known.chart_file:
-            self.poster.remove_file(known.chart_file)
-        self.show(replace(known, chart_file=""), answer, self.first_view(edited.channel))
+        self.show(known, answer, self.first_view(edited.channel))
 
     def deleted(self, deleted: Deleted) -> None:
         """A question was deleted: its answer goes, and the conversation forgets it."""
@@ -186,7 +194,7 @@ class Dialogue:
         self.state.forget(deleted.channel, deleted.ts)
 
     def ask(self, text: str, thread: str, team: str, *, watch: Callable[[Event], None] | None = None) -> Asked:
-        """Ask within `thread`, telling `watch` each event. Raises NotReadyError, AdviceFailedError, and what `watch` raises."""
+        """Ask within `thread`, telling `watch` each event. Raises NotReadyError, and what `watch` raises."""
         turns: list[int] = []
         events = converse(
             self._answerer(), text, store=self.conversations, thread=thread, owner=owner_of(team), started=turns.append
@@ -199,8 +207,7 @@ class Dialogue:
         except AdviceFailedError as error:
             if isinstance(error.__cause__, OwnerError):
                 self._log.warning("the server did not answer: %s", error.__cause__)
-                raise NotReadyError(NO_SERVER) from error
-            raise
+            raise NotReadyError(_sentence(error)) from error
 
     def first_view(self, channel: str) -> View:
         """How an answer is shown before anybody presses a button."""
@@ -235,8 +242,7 @@ class Dialogue:
 
     def redrawn_chart(self, known: Answered, answer: Answer, view: View) -> str:
         """The chart of the view, in the place of an older one; the id of its file, "" without one."""
-        drawn = ("currency", "per", "cheapest_only")
-        if known.chart_file and all(getattr(known.view, each) == getattr(view, each) for each in drawn):
+        if known.chart_file and is_drawn_alike(known.view, view):
             return known.chart_file
         if known.chart_file:
             self.poster.remove_file(known.chart_file)
@@ -244,15 +250,8 @@ class Dialogue:
 
     def chart(self, answer: Answer, view: View, channel: str, thread_ts: str | None) -> str:
         """Upload the chart of a comparison beside its answer; the id of the file, "" where there is nothing to draw."""
-        settings = self.state.settings(channel)
-        language = settings.language or answer.language
-        board = board_of(answer)
-        if board is None:
-            return ""
-        bars = board.bars(view.currency, view.per, view.cheapest_only, language, settings.providers)
-        title = CHART_TITLE[language]
-        png = price_chart(bars, language, title)
-        return self.poster.upload_chart(channel, thread_ts, png, title, answer.question) if png else ""
+        chart = chart_of(answer, view, self.state.settings(channel))
+        return self.poster.upload_chart(channel, thread_ts, chart.png, chart.title, chart.alt) if chart else ""
 
     def wait_for(self, user: str, team: str) -> float | None:
         """The seconds that somebody has to wait before the next question, None for none (it is counted)."""
@@ -277,7 +276,7 @@ class Dialogue:
             except WithdrawnError:
                 live.cancel()
                 return
-            except (NotReadyError, AdviceFailedError) as error:
+            except NotReadyError as error:
                 live.fail(error.sentence[language])
                 return
             view = self.first_view(question.channel)
@@ -331,6 +330,10 @@ class Dialogue:
 
     def _replace(self, known: Answered, messages: Sequence[Message]) -> tuple[str, ...]:
         return self.poster.replace(known.channel, known.reply_thread_ts, known.reply_ts, messages)
+
+
+def _sentence(error: NotReadyError | AdviceFailedError) -> Bilingual:
+    return NO_SERVER if isinstance(error.__cause__, OwnerError) else error.sentence
 
 
 def _last(events: Generator[Event, None, None], watch: Callable[[Event], None] | None = None) -> Answer:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.chat_session import TOO_LONG, TOO_MANY
-from assistant.conversations import MAX_QUESTION_CHARACTERS, AdviceFailedError
+from assistant.conversations import MAX_QUESTION_CHARACTERS
 from assistant.evidence import Answer, Bilingual, Language
 from assistant.reading import language_of
 from assistant.slack.answers import notice
@@ -101,7 +101,7 @@ class SlashCommands:
         thread = f"{command.channel}-command-{uuid.uuid4().hex}"  # a command stands alone: no question before it counts
         try:
             found = self._dialogue.ask(asked.question, thread, command.team)
-        except (NotReadyError, AdviceFailedError) as error:
+        except NotReadyError as error:
             self._tell(command, error.sentence[language])
             return
         view = self._dialogue.first_view(command.channel)
