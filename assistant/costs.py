@@ -269,15 +269,16 @@ def _assumptions(request: Request, rate: Rate, note: str, periods: Sequence[Peri
         if claimed
         else ""
     )
+    billed_zh, billed_en = price_tables.PRICING_MODELS.get(rate.pricing_model, (rate.pricing_model, rate.pricing_model))
     undated = (
         book.say(
-            "价格未注明日期和地域，按需计费，不含存储和网络。",
-            "The prices state neither date nor region; on demand, without storage and network.",
+            f"价格未注明日期和地域，{billed_zh}计费，不含存储和网络。",
+            f"The prices state neither date nor region; {billed_en}, without storage and network.",
         )
         if rate.mark and not rate.dated
         else book.say(
-            "按需计费，不含存储和网络；日期见来源，下单前请核实。",
-            "On demand, without storage and network; dates stand in the sources, check before ordering.",
+            f"{billed_zh}计费，不含存储和网络；日期见来源，下单前请核实。",
+            f"{billed_en.capitalize()}, without storage and network; dates stand in the sources, check before ordering.",
         )
         if rate.mark
         else ""

@@ -38,6 +38,7 @@ class Rate:
     dated: bool = False
     list_price: Decimal | None = None
     model: str = ""  # the card without its form
+    pricing_model: str = "on-demand"
 
     @property
     def price_per_gpu(self) -> Decimal:
@@ -106,7 +107,7 @@ def _undiscounted(request: Request, book: Ledger) -> list[Rate]:
     offers = [*offers[: prices.MOST_ROWS], *elsewhere]
     mark = book.cite_offers(offers)
     return [
-        Rate(render.name("provider", o.provider, lang), _card(o, book), o.price, o.currency, mark, o.gpu_count, bool(o.as_of), model=o.gpu)
+        Rate(render.name("provider", o.provider, lang), _card(o, book), o.price, o.currency, mark, o.gpu_count, bool(o.as_of), model=o.gpu, pricing_model=o.pricing_model)
         for o in offers
     ]  # fmt: skip
 
@@ -122,7 +123,16 @@ def dollars(request: Request, rates: Sequence[Rate], book: Ledger) -> list[Rate]
     offer = found[0]
     mark, share = book.cite_offers([offer]), request.slots.discount
     label = render.name("provider", offer.provider, book.language)
-    rate = Rate(label, _card(offer, book), offer.price, "USD", mark, offer.gpu_count, bool(offer.as_of))
+    rate = Rate(
+        label,
+        _card(offer, book),
+        offer.price,
+        "USD",
+        mark,
+        offer.gpu_count,
+        bool(offer.as_of),
+        pricing_model=offer.pricing_model,
+    )
     return [_discounted(rate, share, book) if share else rate]
 
 

@@ -318,3 +318,16 @@ def test_instructions_in_a_passage_stay_quoted_text() -> None:
     _, result = run("腾讯云 A100 多少钱一小时", "price", index=Shelf(hit(evil)))
     assert "28.64 元/小时" in result.text
     assert "1 元" not in result.text.replace("11 元", "")
+
+
+@pytest.mark.parametrize(
+    ("question", "billed"),
+    [
+        ("4 张 A100 竞价 72 小时多少钱？", "竞价计费，不含存储和网络"),
+        ("What do 4 A100 spot instances cost for 72 hours?", "Spot, without storage and network"),
+        ("8 张 H100 租 72 小时多少钱？", "按需计费，不含存储和网络"),
+    ],
+)
+def test_a_bill_says_how_its_rows_are_billed(question: str, billed: str) -> None:
+    _, result = run(question, "cost")
+    assert billed in result.text
