@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from weakref import WeakValueDictionary
 
 from assistant.accounts import User
 from assistant.chat_session import LOADING_SECONDS, LOOK_AGAIN_SECONDS, NOT_LOADED, TOO_LONG, TOO_MANY
@@ -30,6 +31,7 @@ from assistant.slack.answer_charts import chart_of, is_drawn_alike
 from assistant.slack.answers import answer_messages, notice
 from assistant.slack.incoming import Deleted, Edited, Question
 from assistant.slack.live_reply import LiveReply
+from assistant.slack.not_answered import NOT_ALLOWED, NotReadyError, sentence_of
 from assistant.slack.posting import Poster
 from assistant.slack.state import Answered, SlackState
 from assistant.slack.tokens import SlackTokens
@@ -38,23 +40,6 @@ from assistant.slack.web_calls import SlackUnreachableError
 from assistant.slack.words import help_message
 
 NO_TURN = 0  # of a draft
-
-NO_SERVER = Bilingual(
-    zh="现在联系不上问答服务。请稍后再问；若一直如此，请管理员检查 gpu-advisor serve。",
-    en="The advisor cannot be reached right now. Please ask again later; if it stays so, have gpu-advisor serve checked.",
-)
-NOT_ALLOWED = Bilingual(
-    zh="这个频道或用户没有开放给我，请联系管理员。",
-    en="I am not open to this channel or user; please ask your administrator.",
-)
-
-
-class NotReadyError(Exception):
-    """The question cannot be answered now; `sentence` is for the reader."""
-
-    def __init__(self, sentence: Bilingual) -> None:
-        self.sentence = sentence
-        super().__init__(f"{sentence.zh} / {sentence.en}")
 
 
 class WithdrawnError(Exception):
@@ -94,6 +79,7 @@ class Dialogue:
         self._awaited: set[tuple[str, str]] = set()  # messages taken and not answered yet
         self._withdrawn: set[tuple[str, str]] = set()
         self._lock = Lock()
+        self._changing: WeakValueDictionary[tuple[str, str], Lock] = WeakValueDictionary()
         self.conversations = conversations
         self.state = state
         self.poster = poster
@@ -170,13 +156,14 @@ class Dialogue:
         if known.chart_file:
             self.poster.remove_file(known.chart_file)
         known = known.shown_as(known.view, known.reply_ts)
+        self.state.keep(known)
         try:
             if refusal := self._refusal(question, language):
                 raise NotReadyError(Bilingual(zh=refusal, en=refusal))
             answer = _last(self._events(edited.text, earlier))
             self.conversations.revise(known.turn, answer, owner)
         except (NotReadyError, AdviceFailedError) as error:
-            replies = self._replace(known, (notice(_sentence(error)[language]),))
+            replies = self._replace(known, (notice(sentence_of(error)[language]),))
             self.state.keep(known.shown_as(known.view, replies))
             return
         self.show(known, answer, self.first_view(edited.channel))
@@ -207,7 +194,7 @@ class Dialogue:
         except AdviceFailedError as error:
             if isinstance(error.__cause__, OwnerError):
                 self._log.warning("the server did not answer: %s", error.__cause__)
-            raise NotReadyError(_sentence(error)) from error
+            raise NotReadyError(sentence_of(error)) from error
 
     def first_view(self, channel: str) -> View:
         """How an answer is shown before anybody presses a button."""
@@ -223,22 +210,23 @@ class Dialogue:
 
     def show(self, known: Answered, answer: Answer, view: View) -> None:
         """Replace what stands there by the answer as `view` wants it, its chart included."""
-        replies = self._replace(known, self.messages(answer, view, known.channel, known.turn))
-        chart = self.redrawn_chart(known, answer, view)
-        self.state.keep(known.shown_as(view, replies, chart))
+        with self._alone(known.channel, known.ts):
+            known = self.state.answered(known.channel, known.ts) or known
+            replies = self._replace(known, self.messages(answer, view, known.channel, known.turn))
+            chart = self.redrawn_chart(known, answer, view)
+            self.state.keep(known.shown_as(view, replies, chart))
 
     def keep(self, question: Question, turn: int, replies: tuple[str, ...], view: View, answer: Answer) -> None:
         """Know an answer that was posted from now on, and add its chart, which takes a while."""
         known = Answered.to(question, turn, replies, view)
         self.state.keep(known)
-        chart = self.chart(answer, view, question.channel, known.reply_thread_ts)
-        if not chart:
-            return
-        now = self.state.answered(question.channel, question.ts)
-        if now is not None and now.view == view and not now.chart_file:
-            self.state.keep(now.shown_as(view, now.reply_ts, chart))
-        else:  # deleted, or shown in another way meanwhile
-            self.poster.remove_file(chart)
+        with self._alone(question.channel, question.ts):
+            chart = self.chart(answer, view, question.channel, known.reply_thread_ts)
+            now = self.state.answered(question.channel, question.ts)
+            if chart and now is not None and now.view == view and not now.chart_file:
+                self.state.keep(now.shown_as(view, now.reply_ts, chart))
+            elif chart:  # deleted, or shown in another way meanwhile
+                self.poster.remove_file(chart)
 
     def redrawn_chart(self, known: Answered, answer: Answer, view: View) -> str:
         """The chart of the view, in the place of an older one; the id of its file, "" without one."""
@@ -291,6 +279,11 @@ class Dialogue:
         if left is not None and not left.settled:
             self.poster.remove(left.channel, *left.reply_ts)
 
+    def _alone(self, channel: str, ts: str) -> Lock:
+        """Held while one answer changes in Slack: its chart takes longer than its message, and a click may come between."""
+        with self._lock:
+            return self._changing.setdefault((channel, ts), Lock())
+
     def _is_withdrawn(self, question: Question) -> bool:
         with self._lock:
             return (question.channel, question.ts) in self._withdrawn
@@ -330,10 +323,6 @@ class Dialogue:
 
     def _replace(self, known: Answered, messages: Sequence[Message]) -> tuple[str, ...]:
         return self.poster.replace(known.channel, known.reply_thread_ts, known.reply_ts, messages)
-
-
-def _sentence(error: NotReadyError | AdviceFailedError) -> Bilingual:
-    return NO_SERVER if isinstance(error.__cause__, OwnerError) else error.sentence
 
 
 def _last(events: Generator[Event, None, None], watch: Callable[[Event], None] | None = None) -> Answer:

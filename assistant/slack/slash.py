@@ -17,8 +17,9 @@ from assistant.evidence import Answer, Bilingual, Language
 from assistant.reading import language_of
 from assistant.slack.answers import notice
 from assistant.slack.commands import AskCommand, BadCommand, HelpCommand, SettingsCommand, read_command
-from assistant.slack.dialogue import NOT_ALLOWED, Dialogue, NotReadyError, owner_of
+from assistant.slack.dialogue import Dialogue, owner_of
 from assistant.slack.incoming import Question
+from assistant.slack.not_answered import NOT_ALLOWED, NotReadyError
 from assistant.slack.responder import Responder
 from assistant.slack.state import Answered
 from assistant.slack.view import Message, View
